@@ -1,31 +1,24 @@
-//! A program with its own event loop: a UDP server on `mio` that echoes what it receives, and says
-//! good-bye to peers that were silent for a while. One thread does everything, and polls the
-//! scheduler between datagrams.
+//! A program with its own event loop: a UDP server that echoes what it receives, and says good-bye
+//! to peers that were silent for a while. One thread does everything, and polls the scheduler
+//! between datagrams, so no peer can keep it from its timers.
 //!
 //! The loop sleeps in the system call until the scheduler's next wake-up. The scheduler wakes it
-//! through `mio::Waker` when another thread has scheduled something that is due earlier. No peer
-//! can keep the loop from its timers, whether it never stops sending or does not read.
+//! when another thread has scheduled something that is due earlier.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example event_loop
 //! ```
 
-use mio::net::UdpSocket;
-use mio::{Events, Interest, Poll, Token};
 use std::error::Error;
-use std::io;
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::crossbeam_channel::{Receiver, Sender, unbounded};
-use wheelhouse_service::{ChangeError, Handle, Moment, Scheduler};
+use wheelhouse_service::{ChangeError, Handle, Scheduler};
 
-const SOCKET: Token = Token(0);
-const WAKE: Token = Token(1);
 const SILENCE: Duration = Duration::from_millis(20);
-/// The most datagrams that are echoed before the timers are polled again.
-const PORTION: usize = 64;
 
 /// A message from the timers to the loop.
 pub(crate) enum Due {
@@ -36,32 +29,23 @@ pub(crate) enum Due {
 }
 
 pub(crate) struct Server {
-    socket: UdpSocket,
-    poll: Poll,
+    pub(crate) socket: UdpSocket,
     scheduler: Scheduler,
     timers: Handle,
     sender: Sender<Due>,
     due: Receiver<Due>,
-    pub(crate) echoed: usize,
-    pub(crate) said_good_bye: usize,
 }
 
 impl Server {
     pub(crate) fn bind() -> Result<Self, Box<dyn Error>> {
-        let poll = Poll::new()?;
-        let mut socket = UdpSocket::bind("127.0.0.1:0".parse()?)?;
-        poll.registry().register(&mut socket, SOCKET, Interest::READABLE)?;
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        let (wakes, address) = (socket.try_clone()?, socket.local_addr()?);
         let mut scheduler = Scheduler::builder().build()?;
-        let waker = mio::Waker::new(poll.registry(), WAKE)?;
-        // This fails only if the operating system has no room for one more event, and then the
-        // loop is awake already.
-        scheduler.set_waker(Arc::new(move || waker.wake().unwrap_or_default()));
+        // An empty datagram to itself ends the sleep. It is lost only if the socket is full, and
+        // then the loop is awake.
+        scheduler.set_waker(Arc::new(move || _ = wakes.send_to(&[], address)));
         let (timers, (sender, due)) = (scheduler.handle(), unbounded());
-        Ok(Self { socket, poll, scheduler, timers, sender, due, echoed: 0, said_good_bye: 0 })
-    }
-
-    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        Ok(Self { socket, scheduler, timers, sender, due })
     }
 
     /// Ends the server when it is called, from any thread.
@@ -73,66 +57,31 @@ impl Server {
 
     /// Serves until an [ender](Self::ender) is called.
     pub(crate) fn run(&mut self) -> Result<(), Box<dyn Error>> {
-        let mut events = Events::with_capacity(64);
-        // `mio` reports a socket once, and again only after it was read until it was empty.
-        let mut may_have_more = false;
+        let mut bytes = [0; 1500];
         loop {
             self.scheduler.poll(self.timers.now());
             while let Ok(due) = self.due.try_recv() {
                 match due {
-                    Due::Silent(peer) => {
-                        self.send(b"good-bye", peer)?;
-                        self.said_good_bye += 1;
-                    }
+                    Due::Silent(peer) => drop(self.socket.send_to(b"good-bye", peer)?),
                     Due::End => return Ok(()),
                 }
             }
-            let until = |wakeup: Moment| wakeup.saturating_since(self.timers.now());
-            let timeout = if may_have_more {
-                Some(Duration::ZERO)
-            } else {
-                self.scheduler.next_wakeup().map(until)
-            };
-            self.wait(&mut events, timeout)?;
-            if may_have_more || events.iter().any(|event| event.token() == SOCKET) {
-                may_have_more = self.echo_some()?;
-            }
-        }
-    }
-
-    /// Sleeps until there is something to do. A signal ends the sleep, but not the server.
-    fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
-        match self.poll.poll(events, timeout) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                events.clear();
-                Ok(())
-            }
-            other => other,
-        }
-    }
-
-    /// Echoes one portion of the datagrams that have arrived. Returns `true` if there may be more.
-    fn echo_some(&mut self) -> Result<bool, Box<dyn Error>> {
-        let mut bytes = [0; 1500];
-        for _ in 0..PORTION {
+            let wakeup = self.scheduler.next_wakeup();
+            let left = wakeup.map(|wakeup| wakeup.saturating_since(self.timers.now()));
+            // The socket refuses a timeout of zero.
+            self.socket.set_read_timeout(left.map(|left| left.max(Duration::from_micros(1))))?;
             match self.socket.recv_from(&mut bytes) {
+                Ok((0, _)) => {}
                 Ok((length, peer)) => {
-                    self.send(&bytes[..length], peer)?;
-                    self.echoed += 1;
+                    self.socket.send_to(&bytes[..length], peer)?;
                     self.heard(peer)?;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(error.into()),
+                // The time is over, or a signal came.
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    _ => return Err(error.into()),
+                },
             }
-        }
-        Ok(true)
-    }
-
-    /// Sends a datagram, or drops it if the socket has no room: the loop waits for no peer.
-    pub(crate) fn send(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
-        match self.socket.send_to(bytes, peer) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            sent => sent.map(drop),
         }
     }
 
@@ -148,7 +97,7 @@ impl Server {
 
 /// A client that sends two words, then nothing, and receives a good-bye. Returns what it received.
 fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    let socket = UdpSocket::bind("127.0.0.1:0")?;
     socket.set_read_timeout(Some(Duration::from_secs(60)))?;
     let mut heard = Vec::new();
     for word in ["hello", "world", ""] {
@@ -162,22 +111,16 @@ fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
     Ok(heard)
 }
 
-/// Runs a server and a client. Returns what the client received, and how often the server echoed
-/// and said good-bye.
-pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Error>> {
-    let mut server = Server::bind()?;
-    let (address, end) = (server.address()?, server.ender());
+/// Runs the server until a client has had its conversation. Returns what the client received.
+pub(crate) fn conversation(mut server: Server) -> Result<Vec<String>, Box<dyn Error>> {
+    let (address, end) = (server.socket.local_addr()?, server.ender());
     let client = thread::spawn(move || (talk(address), end()));
     server.run()?;
     let (heard, _) = client.join().map_err(|_| "the client does not panic")?;
-    Ok((heard?, server.echoed, server.said_good_bye))
+    Ok(heard?)
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let (heard, echoed, said_good_bye) = conversation()?;
-    println!(
-        "the client heard {heard:?}; the server echoed {echoed} times and said good-bye \
-         {said_good_bye} times"
-    );
+    println!("the client heard {:?}", conversation(Server::bind()?)?);
     Ok(())
 }

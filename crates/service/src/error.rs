@@ -20,20 +20,22 @@ use std::{fmt, io};
 /// }
 /// ```
 ///
-/// With `?` it converts to a [`Reason`] or a `Box<dyn Error>`. Errors that are passed between
-/// threads, such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, accept it only if the job
-/// can be passed too, which many closures cannot. Then use `map_err(Reason::from)`, which drops the
-/// job and keeps the reason.
-///
-/// **To downcast to the reason later**, convert the error by `.map_err(Reason::from)?` too. With
-/// `?` alone the box contains this type with the type of the closure, which cannot be named:
-/// `downcast_ref::<Reason>()` then returns `None`, and only the message is left.
+/// With `?` it converts to a [`Reason`] or a `Box<dyn Error>`. Use `map_err(Reason::from)`, which
+/// drops the job, for errors that are passed between threads, such as that of `anyhow`, unless the
+/// job can be passed too; and for boxes that are downcast to the reason later, since the type of a
+/// closure cannot be named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
     /// The reason.
     pub reason: Reason,
     /// The closure, or the value to be sent.
     pub job: J,
+}
+
+impl<J> Rejected<J> {
+    pub(crate) fn map<K>(self, job: impl FnOnce(J) -> K) -> Rejected<K> {
+        Rejected { reason: self.reason, job: job(self.job) }
+    }
 }
 
 impl<J> fmt::Debug for Rejected<J> {
@@ -50,10 +52,8 @@ impl<J> fmt::Display for Rejected<J> {
 
 impl<J> Error for Rejected<J> {}
 
-/// The message for a time that a `Moment` cannot represent.
 const TOO_FAR: &str = "the time is out of range: at most 584 years from the clock's origin";
 
-/// The message of handles that outlive their service.
 const STOPPED: &str =
     "the service has been stopped or dropped: keep the `Service` alive while jobs must run";
 
@@ -75,27 +75,24 @@ pub(crate) use debug_as_shown;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The period is zero: the job would run without a pause. For a single run use
-    /// [`after`](crate::Handle::after).
+    /// The period is zero: the job would run without a pause.
     ZeroPeriod,
-    /// The period is shorter than the tick, which is given here: several runs would always be due
-    /// at the same tick.
+    /// The period is shorter than the tick, which is given here.
     PeriodBelowTick(Duration),
-    /// The job would run zero times. Without [`times`](crate::Periodic::times) it runs
-    /// indefinitely.
+    /// The job would run zero times.
     ZeroTimes,
     /// The first run is out of range: more than 584 years from the clock's origin.
     Overflow,
     /// The rule has no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// The key is empty. For a job without a key, omit [`key`](crate::OneShot::key).
+    /// The key is empty.
     EmptyKey,
-    /// Another job has this key, and was not to be [replaced](crate::OneShot::replacing).
+    /// Another job has this key, and is not [replaced](crate::OneShot::replacing).
     DuplicateKey,
     /// The limit of jobs is reached, which is given here, see
     /// [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
-    /// The service has been stopped or dropped. Keep it alive while jobs must run.
+    /// The service has been stopped or dropped.
     Stopped,
 }
 

@@ -33,7 +33,6 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Why a run failed.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Panicked(reason) | Self::Failed(reason) | Self::GaveUp(reason) => reason.clone(),
@@ -42,7 +41,6 @@ impl EventKind {
         }
     }
 
-    /// Writes the message of an event of this kind.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, job: impl fmt::Display) -> fmt::Result {
         match self {
             Self::Panicked(message) => write!(f, "{job} panicked: {message}"),

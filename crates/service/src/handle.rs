@@ -11,24 +11,8 @@ use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use std::vec::IntoIter;
 
 /// Schedules jobs, from any thread and from inside jobs. Cheap to clone: one reference count.
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::Service;
-/// use wheelhouse_service::crossbeam_channel::unbounded;
-///
-/// fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let service = Service::start()?;
-///     let (timers, (sender, fired)) = (service.handle(), unbounded());
-///     timers.every(Duration::from_millis(2)).times(2).send(&sender, "twice")?;
-///     timers.after(Duration::from_millis(9)).send(&sender, "once")?;
-///     assert_eq!([fired.recv()?, fired.recv()?, fired.recv()?], ["twice", "twice", "once"]);
-///     Ok(())
-/// }
-/// ```
 ///
 /// No call waits for a job. Scheduling, cancelling and moving take effect at once, under the lock
 /// of one shard. Another thread holds that lock only for one such call, and the driver for at most
@@ -55,7 +39,6 @@ impl Handle {
         &self.shared().shards
     }
 
-    /// The reference for jobs of a shard.
     #[inline]
     pub(crate) fn service_ref(&self, shard: u32) -> &ServiceRef {
         &self.refs[shard as usize]
@@ -133,14 +116,25 @@ impl Handle {
         }
     }
 
-    /// Iterates over the handles of all jobs that are scheduled and not over, in any order. A
-    /// handle returns name, key, next time, runs and last error of its job. Futures of the
-    /// [`future`](crate::future) module are not listed.
+    /// Iterates over the handles of all jobs that are scheduled and not over, in any order. A job
+    /// that exists from the first step to the last is listed once. A job that is scheduled or ends
+    /// meanwhile may be listed. Futures of the [`future`](crate::future) module are not.
     ///
     /// O(n) in total. Each step takes the lock of a shard at most once, for a portion of its jobs,
     /// and each question to a handle takes it again.
-    pub fn jobs(&self) -> Jobs {
-        Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
+    pub fn jobs(&self) -> impl Iterator<Item = JobHandle> + use<> {
+        let (timers, mut shard, mut next) = (self.clone(), 0, 0);
+        let portions = std::iter::from_fn(move || {
+            let shards = timers.shards();
+            if shard as usize == shards.count() {
+                return None;
+            }
+            let (found, rest) = shards.with(shard, |state| state.list(next));
+            (shard, next) = rest.map_or((shard + 1, 0), |rest| (shard, rest));
+            let handle = |(id, info)| timers.job_handle(id, info);
+            Some(found.into_iter().map(handle).collect::<Vec<_>>())
+        });
+        portions.flatten()
     }
 
     /// Releases memory that belonged to jobs which are gone. A shard that had 65,536 jobs or more
@@ -183,7 +177,6 @@ impl Handle {
         self.shards().snapshot()
     }
 
-    /// The ticks of the service.
     #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
         self.shards().ticks
@@ -197,41 +190,6 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle")
-            .field("jobs", &self.len())
-            .field("stopped", &self.is_stopped())
-            .finish()
-    }
-}
-
-/// All jobs that are scheduled and not over: from [`Handle::jobs`]. A job that exists from the
-/// first step to the last is listed once. A job that is scheduled or ends meanwhile may be listed.
-#[derive(Debug)]
-pub struct Jobs {
-    timers: Handle,
-    shard: u32,
-    /// The index in the shard at which the next portion begins.
-    next: u32,
-    found: IntoIter<JobHandle>,
-}
-
-impl Iterator for Jobs {
-    type Item = JobHandle;
-
-    fn next(&mut self) -> Option<JobHandle> {
-        loop {
-            if let Some(job) = self.found.next() {
-                return Some(job);
-            }
-            let shards = self.timers.shards();
-            if self.shard as usize == shards.count() {
-                return None;
-            }
-            let (found, next) = shards.with(self.shard, |state| state.list(self.next));
-            self.next = next.unwrap_or(0);
-            let handle = |(id, info)| self.timers.job_handle(id, info);
-            self.found = found.into_iter().map(handle).collect::<Vec<_>>().into_iter();
-            self.shard += u32::from(next.is_none());
-        }
+        f.debug_struct("Handle").field("stopped", &self.is_stopped()).finish_non_exhaustive()
     }
 }

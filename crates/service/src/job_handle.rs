@@ -4,10 +4,11 @@
 use crate::ChangeError;
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{RunFacts, ShardState, Shards, TakenJob, TakenWork};
-use crate::shared::{Run, RunResult, ServiceRef, Work, unboxed};
+use crate::shared::{Run, RunResult, ServiceRef, Work};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, SystemTime};
 
 /// The handle of a scheduled job: cheap to clone, valid for ever, and usable from any thread, also
@@ -34,8 +35,7 @@ impl JobHandle {
     }
 
     /// The number of the job, which is unique within its service and starts at 1. The jobs that one
-    /// thread schedules are numbered in the order of scheduling. Across threads the numbers have no
-    /// order.
+    /// thread schedules are numbered in the order of scheduling.
     pub fn number(&self) -> u64 {
         self.id.number.get()
     }
@@ -128,7 +128,7 @@ impl JobHandle {
         });
         if let Some((deadline, work)) = plain {
             let handle = JobHandle::new(Arc::clone(&self.service), self.id, None);
-            return Ok(Job { handle, deadline, work: TakenWork::Work(work) });
+            return Ok(Job { handle, deadline, work });
         }
         self.ended(other.expect("set if the job is not plain"))
     }
@@ -137,8 +137,6 @@ impl JobHandle {
     ///
     /// `Ok` means that the next run does not begin before that time, even if it was due and waited
     /// for an executor or its group. If a periodic job is running, the run after this one is moved.
-    /// A move to a later time only takes the lock of a shard, and sends no message: the driver
-    /// notices when the old deadline comes.
     ///
     /// # Errors
     ///
@@ -232,18 +230,16 @@ impl JobHandle {
         }
     }
 
-    /// Ends the job as cancelled or finished.
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
         self.ended(self.shards().with(self.id.shard(), |state| state.end_as(self.id, ending)))
     }
 
-    /// Converts the result of ending the job.
     #[inline(never)]
     fn ended(&self, taken: Result<TakenJob<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
         match taken {
             Ok(taken) => {
                 self.shards().free_key(taken.info.as_deref(), self.id);
-                Ok(Job::new(Arc::clone(&self.service), taken))
+                Ok(Job::new(Arc::clone(&self.service), taken).expect("a future has no handle"))
             }
             Err(error) => {
                 if error == ChangeError::Running {
@@ -310,14 +306,20 @@ impl fmt::Debug for JobHandle {
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,
-    work: TakenWork<dyn Work>,
+    work: Box<dyn Work>,
 }
 
 impl Job {
+    /// The waker of a future, if that has waited for the job, is the error.
     #[inline]
-    pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Self {
+    pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Result<Self, Waker> {
         let TakenJob { id, deadline, info, work } = taken;
-        Self { handle: JobHandle::new(service, id, info), deadline, work }
+        match work {
+            TakenWork::Work(work) => {
+                Ok(Self { handle: JobHandle::new(service, id, info), deadline, work })
+            }
+            TakenWork::Wake(waker) => Err(waker),
+        }
     }
 
     /// Its handle, for its name, key and number.
@@ -335,22 +337,6 @@ impl Job {
         self.handle.runs()
     }
 
-    /// Wakes the future that waits for the job, or drops its work, which does the same. Returns the
-    /// job if no future waits for it.
-    pub(crate) fn notify(self) -> Result<(), Self> {
-        match self.work {
-            TakenWork::Wake(waker) => waker.wake(),
-            TakenWork::Work(work) if work.is_awaited() => drop(work),
-            work => return Err(Self { work, ..self }),
-        }
-        Ok(())
-    }
-
-    pub(crate) fn into_work<W: Work>(self) -> W {
-        let TakenWork::Work(work) = self.work else { unreachable!("no future sleeps for it") };
-        unboxed(work)
-    }
-
     /// Runs the job now, once, on this thread. The run is neither counted nor timed, and a panic is
     /// passed on to the caller.
     pub fn run(self) {
@@ -365,10 +351,6 @@ impl Job {
 
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job")
-            .field("handle", &self.handle)
-            .field("deadline", &self.deadline)
-            .field("runs", &self.runs())
-            .finish_non_exhaustive()
+        f.debug_tuple("Job").field(&self.handle).field(&self.deadline).finish()
     }
 }

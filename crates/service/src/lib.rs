@@ -63,18 +63,13 @@
 //! with a [`ManualClock`], polls it. The *driver* is the thread that runs due jobs: the leader of a
 //! service, or the caller that polls a scheduler.
 //!
-//! **Races** are decided under the lock of the shard, so each race has one outcome. A refresh that
-//! races with a run either prevents the run, or fails because the run [has
-//! begun](ChangeError::Running). A refresh to a later time only writes the deadline; the timer
-//! moves when the old deadline comes.
-//!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
 //! | schedule | the allocation of the closure or value, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
 //! | cancel | the lock of the shard, a cancellation in the backend |
-//! | refresh to a later time | the lock of the shard |
+//! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
 //! | idle | nothing: no thread wakes up. If the first job of a shard was cancelled, one wake-up |
 //! | a future that sleeps | no allocation: the job stores the waker |
@@ -90,9 +85,8 @@
 //! [`Handle::compact`].
 //!
 //! **Resolution.** A [tick](Builder::tick) is 50 microseconds by default. At 100,000 runs a second
-//! it takes about twice the processor time of a tick of a millisecond. Jobs that need not be that
-//! exact can share wake-ups: set a [`slack`](OneShot::slack), which [periodic](Periodic) jobs have
-//! by default. Linux may wake a thread up to 50 us late: its timer slack.
+//! it takes about twice the processor time of a tick of a millisecond. Jobs with a
+//! [`slack`](OneShot::slack) share wake-ups.
 //!
 //! # Guarantees
 //!
@@ -154,15 +148,6 @@
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
 //! ```
 //!
-//! **Metrics over HTTP**, for a program without a server:
-//!
-//! ```
-#![doc = include_str!("../examples/recipes/metrics_over_http.rs")]
-//! ```
-//!
-//! **Ending a job from inside**: after [`run.end()`](Run::end), no run follows this one, and no
-//! retry. Otherwise the job has its next run, whether the closure returns, fails or panics.
-//!
 //! # Crate features
 //!
 //! None is on by default.
@@ -172,14 +157,8 @@
 //! | `cron` | jobs on cron lines with time zones |
 //! | `tracing` | a `tracing` span for each run, and an event for each failure |
 //!
-//! # Alternatives
-//!
-//! * Sleeps and timeouts in tokio tasks: `tokio::time`, unless a millisecond is too coarse, timers
-//!   are your bottleneck, or you need jobs by key, schedules or a stop that drains. The README
-//!   compares the two, Netty's wheel and Quartz.
-//! * Timeouts in one event loop that owns them: a backend alone, such as
-//!   `wheelhouse-hierarchical-wheel`.
-//! * Jobs that must survive a crash: `wheelhouse-durable`.
+//! Jobs that must survive a crash need `wheelhouse-durable`. The README says when to stay with
+//! tokio's timers.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -188,7 +167,6 @@ mod drive;
 mod error;
 mod event;
 pub mod future;
-mod future_work;
 mod guard;
 mod handle;
 mod job;
@@ -210,7 +188,7 @@ pub use calendar::{OnRule, Rule};
 pub use drive::{AsyncRun, Builder, DueRun, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::EventKind;
-pub use handle::{Handle, Jobs};
+pub use handle::Handle;
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
 pub use observe::{Counts, Exposition, Snapshot, Summary};
@@ -227,11 +205,6 @@ pub mod internal {
 
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].
 pub use crossbeam_channel;
-
-/// Compiles and runs the programs of the migration page.
-#[cfg(doctest)]
-#[doc = include_str!("../MIGRATION.md")]
-struct Migration;
 
 /// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a README
 /// cannot hide a line that requires it.

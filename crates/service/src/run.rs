@@ -73,24 +73,6 @@ impl Run<'_> {
     /// [finished](crate::Status::Finished) when this run ends. If the runs of the job overlap,
     /// other runs in progress continue.
     ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
-    ///
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let clock = ManualClock::new();
-    ///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-    ///     let job = scheduler.handle().every(Duration::from_secs(1)).run(|run| {
-    ///         if run.number() == 3 {
-    ///             run.end();
-    ///         }
-    ///     })?;
-    ///     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10)));
-    ///     assert_eq!(job.runs(), 3);
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
     /// The future of an async job cannot keep the `Run`. It captures [`job`](Self::job) instead and
     /// calls [`JobHandle::cancel`], which returns [`Running`](crate::ChangeError::Running): this
     /// run continues, and no other follows.
@@ -118,11 +100,6 @@ impl Run<'_> {
 
 impl fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run")
-            .field("job", &self.job())
-            .field("number", &self.facts.number)
-            .field("deadline", &self.facts.deadline)
-            .field("started", &self.started)
-            .finish_non_exhaustive()
+        f.debug_tuple("Run").field(&self.job()).field(&self.number()).finish()
     }
 }

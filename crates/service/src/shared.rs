@@ -10,15 +10,21 @@ use crate::time::Moment;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// The work of a job.
 pub(crate) trait Work: Any + Send {
-    /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
-    /// put into `result`, even if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
+    /// Runs the work on this thread. Work that runs again, or that must not be dropped before the
+    /// job is over, is put into `result`, even if it panics.
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        // The owner of a returned async job runs it.
+        if let Some(run) = self.call_async(run, result) {
+            result.error = block_on(run.future).err();
+        }
+    }
 
     /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
     /// is put into `result` at once.
@@ -39,12 +45,6 @@ pub(crate) trait Work: Any + Send {
     fn is_instant(&self) -> bool {
         false
     }
-
-    /// Returns `true` if a future waits for the work and is notified when the work is dropped. Such
-    /// a job is not returned to callers.
-    fn is_awaited(&self) -> bool {
-        false
-    }
 }
 
 /// Converts work back to its type, to return it to the caller who gave it.
@@ -53,21 +53,38 @@ pub(crate) fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
     *work.downcast().expect("the work that was given")
 }
 
-/// The results of a run.
 #[derive(Default)]
 pub(crate) struct RunResult {
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
-    /// Why it failed, if it did.
     pub(crate) error: Option<String>,
 }
 
-/// A run that is a future.
 pub(crate) struct RunFuture {
     /// Its error is why the run failed.
     pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
-    /// The time limit of the run.
     pub(crate) limit: Option<Duration>,
+}
+
+/// Polls a future on this thread until it is ready.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
 }
 
 impl ShardWork for dyn Work {
@@ -77,10 +94,6 @@ impl ShardWork for dyn Work {
 
     fn is_instant(&self) -> bool {
         Work::is_instant(self)
-    }
-
-    fn is_awaited(&self) -> bool {
-        Work::is_awaited(self)
     }
 }
 
@@ -102,7 +115,6 @@ impl fmt::Display for Event {
     }
 }
 
-/// The callback for failures.
 pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// The state that handles and threads share.

@@ -1,11 +1,12 @@
-//! The work of jobs: closures that run once or repeatedly, and values to be sent.
+//! The work of jobs: closures that run once or repeatedly, values to be sent, and closures that
+//! return futures.
 
 use crate::event::EventKind;
-use crate::shard::TakenWork;
-use crate::shared::{Run, RunResult, Work};
+use crate::shared::{Run, RunFuture, RunResult, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Puts work back after it was called, also if it panics.
 struct PutBack<'a, W: Work> {
@@ -25,7 +26,6 @@ pub(crate) fn call_again<W: Work>(work: Box<W>, result: &mut RunResult, call: im
     call(work.work.as_mut().expect("it is put back at the end of this call"));
 }
 
-/// The result of a run.
 pub(crate) trait RunOutput {
     /// Returns the error as text, if the run failed.
     fn into_result(self) -> Result<(), String>;
@@ -123,12 +123,43 @@ fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
     }
 }
 
-impl TakenWork<dyn Work> {
-    /// Runs the work, or wakes the task.
-    pub(crate) fn call(self, run: &Run<'_>, result: &mut RunResult) {
-        match self {
-            Self::Work(work) => work.call(run, result),
-            Self::Wake(waker) => waker.wake(),
-        }
+/// A closure that is called once and returns a future, and the time limit of that.
+pub(crate) struct AsyncOnce<F> {
+    pub(crate) function: F,
+    pub(crate) limit: Option<Duration>,
+}
+
+/// The same for a closure that is called again when the run before has ended.
+pub(crate) struct AsyncEach<F> {
+    pub(crate) function: F,
+    pub(crate) limit: Option<Duration>,
+}
+
+impl<F, Fut> Work for AsyncOnce<F>
+where
+    F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+    Fut: Future<Output: RunOutput> + Send + 'static,
+{
+    fn call_async(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) -> Option<RunFuture> {
+        Some(run_future((self.function)(run), self.limit))
     }
+}
+
+impl<F, Fut> Work for AsyncEach<F>
+where
+    F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+    Fut: Future<Output: RunOutput> + Send + 'static,
+{
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
+        let (limit, mut future) = (self.limit, None);
+        call_again(self, result, |work| future = Some((work.function)(run)));
+        future.map(|future| run_future(future, limit))
+    }
+}
+
+fn run_future(
+    future: impl Future<Output: RunOutput> + Send + 'static,
+    limit: Option<Duration>,
+) -> RunFuture {
+    RunFuture { future: Box::pin(async { future.await.into_result() }), limit }
 }

@@ -81,16 +81,11 @@ pub struct Cron {
     line: Box<str>,
     plain: Box<str>,
     zone: TimeZone,
-    days: Days,
+    /// The days, as `croner` reads them.
+    days: croner::CronPattern,
     times: Times,
     /// There is a `*` among its hours, minutes and seconds.
     follows_elapsed_time: bool,
-}
-
-/// The days of a line, as `croner` reads them.
-#[derive(Clone)]
-struct Days {
-    pattern: croner::CronPattern,
 }
 
 /// The times on each of these days: each list sorted, and none empty.
@@ -147,7 +142,7 @@ impl Cron {
             zone,
             follows_elapsed_time: times_have_wildcard(&plain),
             times: Times { hours, minutes, seconds },
-            days: Days { pattern },
+            days: pattern,
             plain: plain.into(),
         };
         let first = cron.first_from(Date::constant(1970, 1, 1).to_datetime(Time::midnight()));
@@ -204,7 +199,6 @@ impl Rule for Cron {
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// The first whole second after a clock time.
 fn second_after(shown: DateTime) -> Option<DateTime> {
     shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
 }
@@ -292,18 +286,16 @@ impl Cron {
 
     /// The first date and time of the line at or after `from`, without a time zone.
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
-        let day = self.days.first_from(from.date())?;
+        let day = self.first_day_from(from.date())?;
         let earliest = if day == from.date() { from.time() } else { Time::midnight() };
         if let Some(time) = self.times.first_from(earliest) {
             return Some(day.to_datetime(time));
         }
-        let next = self.days.first_from(day.tomorrow().ok()?)?;
+        let next = self.first_day_from(day.tomorrow().ok()?)?;
         self.times.first_from(Time::midnight()).map(|time| next.to_datetime(time))
     }
-}
 
-impl Days {
-    fn first_from(&self, mut day: Date) -> Option<Date> {
+    fn first_day_from(&self, mut day: Date) -> Option<Date> {
         // Years of one length that begin on one weekday have the same days. If one year of a kind
         // has no match, none of that kind has. So at most 14 whole years are searched.
         let mut is_barren = [false; 14];
@@ -311,7 +303,7 @@ impl Days {
             let new_year = day.first_of_year();
             let weekday = new_year.weekday().to_sunday_zero_offset().unsigned_abs();
             let kind = usize::from(weekday) + if day.in_leap_year() { 7 } else { 0 };
-            if !is_barren[kind] && self.pattern.year_match(day.year().into()).ok()? {
+            if !is_barren[kind] && self.days.year_match(day.year().into()).ok()? {
                 if let Some(found) = self.first_in_year(day) {
                     return Some(found);
                 }
@@ -324,7 +316,7 @@ impl Days {
 
     /// The first day that matches from this day to the end of its year.
     fn first_in_year(&self, mut day: Date) -> Option<Date> {
-        let (pattern, year) = (&self.pattern, day.year());
+        let (pattern, year) = (&self.days, day.year());
         while day.year() == year {
             let month = day.month().unsigned_abs().into();
             if !pattern.month_match(month).ok()? {

@@ -5,13 +5,13 @@ pub mod cron;
 #[cfg(feature = "cron")]
 mod plain_line;
 
-use crate::future_work::{Async, AsyncEach};
 use crate::handle::Handle;
-use crate::job::{Backoff, Group, Key, draw_jitter};
+use crate::job::{Backoff, Group, Key, Pace, Repeat, draw_jitter};
 use crate::job_handle::JobHandle;
-use crate::plan::{Periodic, common_methods, fallible_methods, repeated_methods};
+use crate::plan::{Options, common_methods, repeated_methods};
 use crate::shared::{Run, RunFuture, RunResult, Work, unboxed};
-use crate::work::{CallEach, SendEach, call_again};
+use crate::time::Due;
+use crate::work::{AsyncEach, CallEach, SendEach, call_again};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
@@ -67,7 +67,8 @@ impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
 const RETRY: Duration = Duration::from_secs(60);
 
 /// A job at the times that a rule names: from [`Handle::on`]. Nothing is scheduled until
-/// [`run`](Self::run) or [`send`](Self::send) is called.
+/// [`run`](Self::run) or [`send`](Self::send) is called. If such a call fails, its error has the
+/// [`Reason`], and the closure or value.
 ///
 /// The service asks the rule for the next time when a run begins. If one or more times pass during
 /// a run, or while the machine stalls, one late run makes up for the first of them and the others
@@ -85,7 +86,8 @@ const RETRY: Duration = Duration::from_secs(60);
 /// A run that an executor dropped is retried after a minute.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OnRule<'h> {
-    plan: Periodic<'h>,
+    options: Options<'h>,
+    times: Option<u64>,
     /// Type-erased, so the compiler has a single message for a type that is not a rule.
     rule: Box<dyn Rule>,
     /// The time of the first run.
@@ -93,26 +95,23 @@ pub struct OnRule<'h> {
 }
 
 impl OnRule<'_> {
-    common_methods!(plan.);
-    fallible_methods!();
-    repeated_methods!(plan.);
+    common_methods!();
+    repeated_methods!();
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.schedule(work)
-    }
-
-    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        if self.first.is_none() {
-            let handle = self.plan.handle();
-            let shard = handle.shards().own_shard();
-            return handle.schedule(shard, Err(Reason::NoOccurrence), work);
-        }
-        let jitter = self.plan.jitter_of();
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
+        let handle = self.options.handle;
+        let tick = handle.ticks().length();
+        // The period is only used if an executor drops a run: the run is retried after it. A
+        // shorter period would retry once for each period of a stall.
+        let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
+        let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat);
+        let plan = repeat.and_then(|repeat| self.options.check(Some(repeat)));
+        let rare = plan.as_ref().ok().and_then(|plan| plan.rare.as_ref());
+        let jitter = rare.map_or(Duration::ZERO, |rare| rare.jitter);
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
-        let scheduled =
-            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
-        let inner = |work: CallOnRule| work.inner.work.expect("it has not run");
-        scheduled.map_err(|(reason, work)| (reason, unboxed(inner(work))))
+        let work = CallOnRule { rule: self.rule, last: None, jitter, inner };
+        let inner = |work: CallOnRule| unboxed(work.inner.work.expect("it has not run"));
+        handle.schedule(plan, work).map_err(|rejected| rejected.map(inner))
     }
 }
 
@@ -127,11 +126,8 @@ impl Handle {
     /// ```
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_> {
         let first = rule.next(self.clock().wall());
-        // The period is only used if an executor drops a run: the run is retried after it. A
-        // shorter period would retry once for each period of a stall.
-        let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).by_rule();
-        let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
-        OnRule { plan, rule: Box::new(rule), first }
+        let due = first.and_then(|time| Due::at_time(self.clock(), time));
+        OnRule { options: Options::new(self, due), times: None, rule: Box::new(rule), first }
     }
 }
 

@@ -69,7 +69,6 @@ impl Error for CronError {}
 /// The longest line that is accepted. A list of all minutes takes 170 bytes.
 pub(super) const LONGEST: usize = 1_000;
 
-/// The fields of a line.
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
                       seven with seconds in front and a year at the end";
@@ -178,7 +177,6 @@ fn fields(words: &[&str]) -> Result<String, String> {
     Ok(plain.join(" "))
 }
 
-/// One kind of field.
 struct Field {
     name: &'static str,
     least: u16,

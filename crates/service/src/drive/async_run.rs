@@ -1,7 +1,6 @@
 //! A run that is a future, for any executor of futures.
 
-use super::due_run::{self, DueRun};
-use super::span::RunSpan;
+use super::due_run::{self, DueRun, RunSpan};
 use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
@@ -48,16 +47,11 @@ struct InProgress {
 }
 
 impl AsyncRun {
-    pub(super) fn new(run: DueRun) -> Self {
-        Self { timers: run.timers.clone(), state: State::Due(run), counted: false }
-    }
-
-    /// The same for the leading thread.
-    pub(super) fn counted(run: DueRun) -> Self {
-        run.timers.shards().ready.add_task();
-        let mut run = Self::new(run);
-        run.counted = true;
-        run
+    pub(super) fn new(run: DueRun, counted: bool) -> Self {
+        if counted {
+            run.timers.shards().ready.add_task();
+        }
+        Self { timers: run.timers.clone(), state: State::Due(run), counted }
     }
 
     /// The job. `None` when the run is over.

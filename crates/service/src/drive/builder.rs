@@ -6,7 +6,7 @@ use super::executor::{Executor, Runner, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
 use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
-use crate::shard::{DynTimer, JobIndex, Shards};
+use crate::shard::{DynTimer, JobIndex, Shards, default_wheel};
 use crate::shared::{Event, Observer, Shared};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use std::fmt;
@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 use wheelhouse_core::Timer;
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 /// The fewest and the most shards by default. A thread that is preempted while it holds the lock of
 /// its shard delays all other threads that schedule there, by a time slice of the operating system.
@@ -26,23 +25,8 @@ const SHARDS: (usize, usize) = (4, 64);
 /// processors, two jobs that block would otherwise delay all others.
 const FEWEST_THREADS: usize = 4;
 
-/// Configures a [`Scheduler`] or a [`Service`].
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::Service;
-///
-/// let service = Service::builder()
-///     .tick(Duration::from_millis(10))
-///     .workers(4)
-///     .max_jobs(500_000)
-///     .on_event(|event| eprintln!("{event}"))
-///     .start()?;
-/// # drop(service);
-/// # Ok::<(), wheelhouse_service::BuildError>(())
-/// ```
-///
-/// On another backend, any [`Timer<JobIndex>`](wheelhouse_core::Timer):
+/// Configures a [`Scheduler`] or a [`Service`]. On a custom backend, any
+/// [`Timer<JobIndex>`](wheelhouse_core::Timer):
 ///
 /// ```
 /// use wheelhouse_hierarchical_wheel::HierarchicalWheel;
@@ -85,8 +69,9 @@ impl Builder {
     }
 
     /// Sets the backend for the timers, and uses a single shard. By default each shard has a
-    /// [`HierarchicalWheel`]. A recorder of `wheelhouse-record` is a backend too: it records the
-    /// timers of the service as a trace, to be replayed on other backends.
+    /// [`HierarchicalWheel`](wheelhouse_hierarchical_wheel::HierarchicalWheel). A recorder of
+    /// `wheelhouse-record` is a backend too: it records the timers of the service as a trace, to be
+    /// replayed on other backends.
     pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
@@ -226,11 +211,10 @@ impl Builder {
             return Err(BuildError::Workers(threads));
         }
         let runner = Runner { executor: self.executor, spawner: self.spawner };
-        let wheel = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
             Some(backend) => vec![backend],
-            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
+            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| default_wheel()).collect(),
         };
         let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
         let (slow_after, observer) = (self.slow_after, self.observer);
@@ -255,11 +239,6 @@ impl Builder {
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("tick", &self.tick)
-            .field("workers", &self.workers)
-            .field("max_jobs", &self.limit)
-            .field("slow_after", &self.slow_after)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("tick", &self.tick).finish_non_exhaustive()
     }
 }

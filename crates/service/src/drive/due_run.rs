@@ -1,6 +1,5 @@
 //! A run for an executor, and the steps of carrying out a run on any thread.
 
-use super::span::RunSpan;
 use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
@@ -94,7 +93,6 @@ impl fmt::Debug for DueRun {
     }
 }
 
-/// Ends a run that was handed out.
 pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let (shard, shared) = (run.facts.id.shard(), timers.shared());
     let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
@@ -122,7 +120,6 @@ pub(super) fn take_work(shared: &Shared, run: &mut ActiveRun<dyn Work>) -> Box<d
     run.work.take().expect("a run begins with its work")
 }
 
-/// Calls code of the user in the span of its run.
 #[inline]
 pub(super) fn call_in_span<T>(
     timers: &Handle,
@@ -237,4 +234,30 @@ fn report_failure(
     shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
     shared.report(job(), kind);
     gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
+}
+
+/// The span of a run: `run`, at the level `INFO`, with the job, the number of the run and of the
+/// attempt, and its lateness. Without the feature it is nothing.
+pub(super) struct RunSpan(#[cfg(feature = "tracing")] tracing::Span);
+
+impl RunSpan {
+    /// Without a subscriber, this costs only the check for one.
+    pub(super) fn of(run: &Run<'_>) -> Self {
+        let _ = run;
+        Self(
+            #[cfg(feature = "tracing")]
+            tracing::info_span!(
+                "run",
+                job = %run.job(),
+                number = run.number(),
+                attempt = run.attempt(),
+                lateness = ?run.lateness(),
+            ),
+        )
+    }
+
+    pub(super) fn enter(&self) -> impl Sized + '_ {
+        #[cfg(feature = "tracing")]
+        return self.0.enter();
+    }
 }

@@ -6,10 +6,8 @@ use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::shard::ReadyItem;
 
-/// Hands a run to an executor, see [`Builder::executor`](crate::Builder::executor).
 pub(super) type Executor = Box<dyn Fn(DueRun) + Send + Sync>;
 
-/// Hands a run to an executor of futures.
 pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// Where runs that are handed out go: to the leading thread, unless there is an executor.
@@ -21,7 +19,6 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// Returns `true` if closures run on the leading thread.
     pub(super) fn is_on_leader(&self) -> bool {
         self.executor.is_none()
     }
@@ -32,7 +29,7 @@ impl Runner {
         // If an executor panics, the run is dropped and reported, and the driver continues.
         match (&self.executor, &self.spawner) {
             (_, Some(spawn)) if is_async => {
-                guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+                guarded(|| spawn(AsyncRun::new(run, false))).unwrap_or_default();
             }
             (_, None) if is_async => spawn(run),
             (Some(executor), _) => guarded(|| executor(run)).unwrap_or_default(),
@@ -61,7 +58,6 @@ pub(super) fn close_ready(timers: &Handle) {
 fn drop_ready(timers: &Handle, run: ReadyItem) {
     match run {
         ReadyItem::Run(run, permit) => drop(DueRun::new(timers.clone(), run, permit)),
-        ReadyItem::Due(run) => drop(DueRun::new(timers.clone(), run, None)),
         ReadyItem::Poll(task) => drop(task),
     }
 }
@@ -70,7 +66,7 @@ fn drop_ready(timers: &Handle, run: ReadyItem) {
 fn spawn(run: DueRun) {
     let timers = run.timers.clone();
     let schedule = move |runnable| push_ready(&timers, ReadyItem::Poll(runnable));
-    let (runnable, task) = async_task::spawn(AsyncRun::counted(run), schedule);
+    let (runnable, task) = async_task::spawn(AsyncRun::new(run, true), schedule);
     task.detach();
     runnable.schedule();
 }

@@ -7,7 +7,6 @@ mod executor;
 mod lead;
 mod scheduler;
 mod service;
-mod span;
 mod stopping;
 #[cfg(test)]
 mod tests;
@@ -110,35 +109,26 @@ impl Driver {
             && let Some(ready) = shards.ready.pop(*most == 0)
         {
             runs += 1;
-            *most -= usize::from(!matches!(ready, ReadyItem::Run(..)));
-            let begin = |blocks| {
-                let started = shards.now();
-                self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
-                started
-            };
-            let due_run = |run, permit| DueRun::new(self.timers.clone(), run, permit);
-            let started = match ready {
-                ReadyItem::Due(run) if run.dispatch.is_async || !self.runner.is_on_leader() => {
+            *most -= usize::from(!matches!(ready, ReadyItem::Run(_, Some(_))));
+            let started = shards.now();
+            let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            match ready {
+                ReadyItem::Run(run, None)
+                    if run.dispatch.is_async || !self.runner.is_on_leader() =>
+                {
                     self.hand_out(run);
                     continue;
                 }
-                ReadyItem::Due(run) => {
-                    self.may_watch.set(true);
-                    let started = begin(false);
-                    due_run(run, None).run();
-                    started
-                }
                 ReadyItem::Run(run, permit) => {
-                    let started = begin(run.dispatch.blocks);
-                    due_run(run, permit).run();
-                    started
+                    self.may_watch.set(true);
+                    begin(run.dispatch.blocks);
+                    DueRun::new(self.timers.clone(), run, permit).run();
                 }
                 ReadyItem::Poll(task) => {
-                    let started = begin(false);
+                    begin(false);
                     task.run();
-                    started
                 }
-            };
+            }
             self.lead.ended(shards.now().saturating_since(started));
         }
         runs
@@ -275,7 +265,6 @@ impl Driver {
         }
     }
 
-    /// A run begins on this thread.
     #[inline]
     fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
         self.lead.names_run(id);
@@ -344,10 +333,10 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, reported, waiting } = shared.shards.watch();
+        let Watch { oldest, waiting } = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
             self.slow_check.set(None);
-            self.may_watch.set(reported);
+            self.may_watch.set(false);
         } else if self.slow_check.get().is_none() {
             // A tick more: at exactly that moment the run has not taken longer.
             let check = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
@@ -363,13 +352,14 @@ impl Driver {
 fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
     let mut jobs = Vec::new();
     for taken in timers.shards().take_back(due, stage) {
-        let job = Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken);
-        guarded(|| jobs.extend(job.notify().err())).unwrap_or_default();
+        match Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken) {
+            Ok(job) => jobs.push(job),
+            Err(waker) => guarded(|| waker.wake()).unwrap_or_default(),
+        }
     }
     jobs
 }
 
-/// Sorts jobs by deadline, then by the order of scheduling.
 fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
     jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
     jobs

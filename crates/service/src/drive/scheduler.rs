@@ -69,7 +69,6 @@ impl Scheduler {
         &self.driver
     }
 
-    /// Leaves the shards to a service.
     pub(super) fn leave(mut self) {
         self.left = true;
     }

@@ -19,23 +19,8 @@ use std::time::Duration;
 
 /// A timer service that runs by itself, on a pool of threads: see [`workers`](Builder::workers). An
 /// idle service uses no processor time. After a stall of the machine, the service catches up
-/// without drift: deadlines follow from the plan, not from the time at which a thread looked.
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::{Service, Stop};
-///
-/// let service = Service::builder().workers(2).start()?;
-/// let timers = service.handle(); // cheap to clone, for every thread that schedules
-///
-/// timers.after(Duration::from_millis(1)).run(|run| println!("{:?} late", run.lateness()))?;
-/// let hourly = timers.every(Duration::from_secs(3600)).named("report");
-/// hourly.run(|_| println!("an hour has passed"))?;
-///
-/// let stopped = service.stop(Stop::Wait);
-/// assert!(stopped.jobs.iter().any(|job| job.handle().name() == Some("report")));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// without drift: deadlines follow from the plan, not from the time at which a thread looked. The
+/// [first page](crate) has an example.
 ///
 /// Dropping it stops it and joins its threads: it waits for runs that have begun, and drops the
 /// other jobs. Handles then return that the service has been stopped.
@@ -151,7 +136,6 @@ impl Drop for Service {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
             let jobs = give_back(&self.timers, true, StopStage::Ending);
-            self.timers.shards().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }
@@ -181,7 +165,6 @@ fn set_timer_slack(tick: Duration) {
 #[cfg(not(target_os = "linux"))]
 fn set_timer_slack(_: Duration) {}
 
-/// The main loop of a thread of the pool.
 fn thread_loop(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let timers = driver.timers.clone();
     while !is_done(&timers, pool) {

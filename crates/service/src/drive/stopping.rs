@@ -31,22 +31,8 @@ impl Service {
     /// with the call, whether or not the future is awaited, and continues if the future is dropped.
     /// It uses a thread while it waits.
     ///
-    /// If an async job awaits this, the stop does not wait for that job.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::{Service, Stop};
-    ///
-    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-    /// let service = Service::start()?;
-    /// service.handle().after(Duration::from_secs(3600)).run(|_| println!("an hour has passed"))?;
-    /// let stopped = service.stop_async(Stop::WaitFor(Duration::from_secs(10))).await;
-    /// assert_eq!(stopped.jobs.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// If an async job awaits this, the stop does not wait for that job. A [recipe](crate#recipes)
+    /// shows it with tokio.
     #[must_use = "the service has stopped when the future is ready"]
     pub fn stop_async(self, how: Stop) -> Stopping {
         let own = self.timers.shards().runs_on_this_thread();
@@ -60,16 +46,13 @@ impl Service {
 
     /// Refuses new jobs, and takes back the jobs that will not run.
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
-        let shards = self.timers.shards();
-        let jobs = match how {
+        match how {
             Stop::Drain(_) => give_back(&self.timers, false, StopStage::Draining),
             Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, StopStage::Closed),
-        };
-        shards.signal.wake();
-        jobs
+        }
     }
 
     /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
@@ -83,7 +66,6 @@ impl Service {
                 let begin = Instant::now();
                 shards.wait_for_drain(longest, own);
                 jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
-                shards.signal.wake();
                 shards.wait_for_runs(longest.saturating_sub(begin.elapsed()), own)
             }
         };

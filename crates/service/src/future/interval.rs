@@ -85,7 +85,7 @@ impl Periodic<'_> {
     ///
     /// If the plan is not valid.
     pub fn interval(self) -> Result<Interval, Reason> {
-        let handle = self.handle().clone();
+        let handle = self.options.handle.clone();
         let (first, repeat, ticks) = self.checked()?;
         Ok(Interval {
             sleep: handle.sleep_until(first),

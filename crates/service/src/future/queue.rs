@@ -1,21 +1,20 @@
 //! A queue of values, each with a delay.
 
+use super::Sleep;
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::job_handle::JobHandle;
-use crate::shared::{Run, RunResult, Work};
-use crate::work::call_again;
-use crate::{ChangeError, Rejected};
+use crate::time::Moment;
+use crate::{ChangeError, Reason, Rejected};
 use futures_core::Stream;
-use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
+use parking_lot::{Mutex, MutexGuard};
 use std::fmt;
 use std::future::poll_fn;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 /// A queue that returns each value after its delay: a [`Stream`] that ends when the queue is empty,
 /// and continues when a value is inserted afterwards.
@@ -24,86 +23,82 @@ use std::time::Duration;
 /// insertion, unless one was moved. A value whose time has come stays in the queue until it is
 /// taken, and can no longer be postponed or removed.
 ///
-/// If several tasks wait for a value, the task that polled last is woken.
+/// A queue has its own wheel. For the service it is one future, which waits even if the limit of
+/// jobs is reached. If several tasks wait for a value, the task that polled last is woken.
 ///
-/// If the service is stopped, the stream ends after the last value whose time had come. The others
-/// stay in the queue: [`into_values`](Self::into_values) returns them.
-///
-/// Dropping the queue drops the values in it.
+/// If the service is stopped, the stream ends after the last value whose time has come. The others
+/// stay in the queue: [`into_values`](Self::into_values) returns them. Dropping the queue drops the
+/// values in it.
 #[must_use = "a queue does nothing unless it is polled"]
 pub struct DelayQueue<T> {
-    /// All jobs of a queue are in one shard, so its values have one order, whichever thread inserts
-    /// them.
-    shard: u32,
+    timers: Handle,
+    /// Until the first value is due.
+    sleep: Sleep,
     state: Arc<Mutex<State<T>>>,
 }
 
 struct State<T> {
-    timers: Handle,
-    /// Values whose time has come and that were not taken yet, in order.
-    due: VecDeque<T>,
-    /// The values whose time has not come, by their numbers, with their jobs.
-    waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many values in `waiting` were left by a service that was stopped: their jobs are gone.
-    stranded: usize,
-    /// The task that polled last and was not woken since.
+    values: HierarchicalWheel<T>,
+    /// The task that polled last and was not woken since, and until when it sleeps.
     waker: Option<Waker>,
-    /// How many values were inserted, which is the number of the next.
-    inserted: u64,
+    until: Tick,
+}
+
+impl<T> State<T> {
+    /// Wakes the task if it sleeps too long, or waits for nothing.
+    fn changed(mut state: MutexGuard<'_, Self>) {
+        let (next, until) = (state.values.next_wakeup(), state.until);
+        let waker = state.waker.take_if(|_| next.is_none_or(|next| next < until));
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
 }
 
 /// The handle of a value in a [`DelayQueue`]. Dropping it does nothing to the value.
 pub struct Delayed<T> {
-    job: JobHandle,
-    value: PhantomData<fn() -> T>,
+    timers: Handle,
+    id: TimerId,
+    state: Arc<Mutex<State<T>>>,
 }
 
-impl<T: Send + 'static> DelayQueue<T> {
+/// The tick of a time from now. `None` if it is out of range.
+fn tick_after(timers: &Handle, delay: Duration) -> Option<Tick> {
+    let (ticks, deadline) = (timers.ticks(), timers.now().checked_add(delay)?);
+    ticks.reaches(deadline).then(|| ticks.not_before(deadline))
+}
+
+fn tick_now(timers: &Handle) -> Tick {
+    timers.ticks().reached(timers.now())
+}
+
+impl<T> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
-        let state = State {
-            timers: timers.clone(),
-            due: VecDeque::new(),
-            waiting: HashMap::new(),
-            stranded: 0,
-            waker: None,
-            inserted: 0,
-        };
-        Self { shard: timers.shards().own_shard(), state: Arc::new(Mutex::new(state)) }
+        let values = HierarchicalWheel::new();
+        let state = State { values, waker: None, until: Tick::MAX };
+        let sleep = timers.sleep(Duration::ZERO).without_limit();
+        Self { timers: timers.clone(), sleep, state: Arc::new(Mutex::new(state)) }
     }
 
     /// Inserts a value that comes out `delay` from now.
     ///
     /// # Errors
     ///
-    /// If the service refuses the job; the error contains the value.
+    /// If the service has been stopped, or the time is out of range; the error contains the value.
     pub fn insert(&self, delay: Duration, value: T) -> Result<Delayed<T>, Rejected<T>> {
-        // The lock is held until the value is in `waiting`: it may be due at once, on another
-        // thread.
-        let mut state = self.state.lock();
-        let number = state.inserted;
-        let work = Release { number, has_come: false, state: Arc::clone(&self.state) };
-        match state.timers.after(delay).schedule_in(self.shard, work) {
-            Ok(job) => {
-                state.inserted += 1;
-                state.waiting.insert(number, (job.clone(), value));
-                // A stream that had ended continues.
-                let waker = state.waker.take();
-                drop(state);
-                waker.into_iter().for_each(Waker::wake);
-                Ok(Delayed { job, value: PhantomData })
-            }
-            Err((reason, work)) => {
-                // Dropping `work` takes the lock, to look for its value.
-                drop(state);
-                drop(work);
-                Err(Rejected { reason, job: value })
-            }
+        if self.timers.is_stopped() {
+            return Err(Rejected { reason: Reason::Stopped, job: value });
         }
+        let Some(tick) = tick_after(&self.timers, delay) else {
+            return Err(Rejected { reason: Reason::Overflow, job: value });
+        };
+        let mut state = self.state.lock();
+        let id = state.values.insert(tick, value);
+        State::changed(state);
+        Ok(Delayed { timers: self.timers.clone(), id, state: Arc::clone(&self.state) })
     }
 
-    /// All values in the queue: first those whose time has come, then the others, in the order of
-    /// insertion.
+    /// All values in the queue, in the order of their deadlines.
     pub fn into_values(self) -> Vec<T> {
         self.take_all()
     }
@@ -111,8 +106,7 @@ impl<T: Send + 'static> DelayQueue<T> {
     /// The number of values in the queue, including those whose time has come and that were not
     /// taken yet.
     pub fn len(&self) -> usize {
-        let state = self.state.lock();
-        state.due.len() + state.waiting.len()
+        self.state.lock().values.len()
     }
 
     /// Returns `true` if the queue has no value.
@@ -125,43 +119,48 @@ impl<T: Send + 'static> DelayQueue<T> {
         poll_fn(|context| self.poll_due(context)).await
     }
 
-    fn poll_due(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut state = self.state.lock();
-        if let Some(value) = state.due.pop_front() {
-            return Poll::Ready(Some(value));
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut reached = tick_now(&self.timers);
+        loop {
+            let mut state = self.state.lock();
+            if let Some(due) = state.values.pop_expired(reached) {
+                return Poll::Ready(Some(due.value));
+            }
+            let Some(next) = state.values.next_wakeup() else {
+                drop(state);
+                self.sleep.reset_to(None);
+                return Poll::Ready(None);
+            };
+            state.until = next;
+            let before = state.waker.replace(context.waker().clone());
+            // Without the lock: this may drop a task that owns the queue.
+            drop(state);
+            drop(before);
+            let until = Some(self.timers.ticks().instant(next));
+            if self.sleep.deadline() != until {
+                self.sleep.reset_to(until);
+            }
+            match Pin::new(&mut self.sleep).poll(context) {
+                // The clock may be behind the moment of a poll of a scheduler.
+                Poll::Ready(Ok(())) => reached = reached.max(next),
+                Poll::Ready(Err(_stopped)) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
         }
-        if state.waiting.len() == state.stranded {
-            return Poll::Ready(None);
-        }
-        let before = state.waker.replace(context.waker().clone());
-        // Without the lock: this may drop a task that owns the queue.
-        drop(state);
-        drop(before);
-        Poll::Pending
+    }
+
+    fn take_all(&self) -> Vec<T> {
+        let mut values = Vec::new();
+        self.state.lock().values.advance(Tick::MAX, |expired| values.push(expired.value));
+        values
     }
 }
 
-impl<T: Send + 'static> Stream for DelayQueue<T> {
+impl<T> Stream for DelayQueue<T> {
     type Item = T;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
         self.poll_due(context)
-    }
-}
-
-impl<T> DelayQueue<T> {
-    fn take_all(&self) -> Vec<T> {
-        let mut state = self.state.lock();
-        let mut values: Vec<_> = state.due.drain(..).collect();
-        let mut waiting: Vec<_> = std::mem::take(&mut state.waiting).into_iter().collect();
-        state.stranded = 0;
-        drop(state);
-        waiting.sort_unstable_by_key(|(number, _)| *number);
-        values.extend(waiting.into_iter().map(|(_, (job, value))| {
-            discard(job.cancel());
-            value
-        }));
-        values
     }
 }
 
@@ -174,27 +173,20 @@ impl<T> Drop for DelayQueue<T> {
 
 impl<T> fmt::Debug for DelayQueue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state.lock();
-        let (due, waiting) = (state.due.len(), state.waiting.len());
-        f.debug_struct("DelayQueue")
-            .field("due", &due)
-            .field("waiting", &waiting)
-            .finish_non_exhaustive()
+        f.debug_struct("DelayQueue").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-impl<T: Send + 'static> Delayed<T> {
+impl<T> Delayed<T> {
     /// Removes the value before its time, and returns it.
     ///
     /// # Errors
     ///
-    /// If its time has come (the value then comes out of the queue), if it was removed before, or
-    /// if the service was stopped (the value stays in the queue). See [`JobHandle::cancel`].
+    /// [`ChangeError::Over`]: its time has come, or it is no longer in the queue.
     pub fn remove(&self) -> Result<T, ChangeError> {
-        let release = self.job.cancel()?.into_work::<Release<T>>();
-        // The value is gone if the queue was dropped at the same time.
-        let (_, value) =
-            release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
+        let mut state = self.pending()?;
+        let value = state.values.cancel(self.id).expect("it is pending");
+        State::changed(state);
         Ok(value)
     }
 
@@ -202,67 +194,44 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// As with [`remove`](Self::remove), or if the time is out of range: see
-    /// [`JobHandle::refresh`].
+    /// As with [`remove`](Self::remove). Or [`Stopped`](ChangeError::Stopped): the service has been
+    /// stopped; [`Overflow`](ChangeError::Overflow): the time is out of range.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.job.refresh(delay)
+        let mut state = self.pending()?;
+        if self.timers.is_stopped() {
+            return Err(ChangeError::Stopped);
+        }
+        let tick = tick_after(&self.timers, delay).ok_or(ChangeError::Overflow)?;
+        let moved = state.values.postpone(self.id, tick);
+        debug_assert!(moved, "it is pending");
+        State::changed(state);
+        Ok(())
     }
 
-    /// The job that makes the value due.
-    pub fn job(&self) -> &JobHandle {
-        &self.job
+    /// The tick at which the value is due; `None` if its time has come, or it is no longer in the
+    /// queue.
+    pub fn deadline(&self) -> Option<Moment> {
+        let tick = self.pending().ok()?.values.deadline(self.id)?;
+        Some(self.timers.ticks().instant(tick))
+    }
+
+    /// The state of the queue, if the time of this value has not come.
+    fn pending(&self) -> Result<MutexGuard<'_, State<T>>, ChangeError> {
+        let state = self.state.lock();
+        let deadline = state.values.deadline(self.id);
+        let is_pending = deadline.is_some_and(|deadline| deadline > tick_now(&self.timers));
+        if is_pending { Ok(state) } else { Err(ChangeError::Over) }
     }
 }
 
 impl<T> Clone for Delayed<T> {
     fn clone(&self) -> Self {
-        Self { job: self.job.clone(), value: PhantomData }
+        Self { timers: self.timers.clone(), id: self.id, state: Arc::clone(&self.state) }
     }
 }
 
 impl<T> fmt::Debug for Delayed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Delayed").field(&self.job).finish()
-    }
-}
-
-/// The work of the job that makes a value due. This happens when the work is dropped: then the job
-/// no longer counts for the limit of the service, and the task that is woken may insert another
-/// value.
-struct Release<T> {
-    number: u64,
-    has_come: bool,
-    state: Arc<Mutex<State<T>>>,
-}
-
-impl<T: Send + 'static> Work for Release<T> {
-    fn call(self: Box<Self>, _: &Run<'_>, result: &mut RunResult) {
-        call_again(self, result, |work| work.has_come = true);
-    }
-
-    fn is_instant(&self) -> bool {
-        true
-    }
-
-    fn is_awaited(&self) -> bool {
-        true
-    }
-}
-
-impl<T> Drop for Release<T> {
-    fn drop(&mut self) {
-        let mut state = self.state.lock();
-        let mut cancelled = None;
-        if !self.has_come && state.timers.is_stopped() {
-            // It stays in the queue, unless it was removed.
-            state.stranded += usize::from(state.waiting.contains_key(&self.number));
-        } else if let Some((_, value)) = state.waiting.remove(&self.number) {
-            if self.has_come { state.due.push_back(value) } else { cancelled = Some(value) }
-        }
-        let waker = state.waker.take();
-        drop(state);
-        // Also if no value is due: the queue may be empty now.
-        waker.into_iter().for_each(Waker::wake);
-        drop(cancelled);
+        f.debug_struct("Delayed").field("deadline", &self.deadline()).finish_non_exhaustive()
     }
 }

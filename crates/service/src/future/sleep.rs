@@ -25,7 +25,9 @@ pub struct Sleep {
     /// `None` if it is out of range.
     deadline: Option<Moment>,
     state: State,
-    /// It is the limit of a run: it is never refused, and works while the service stops.
+    /// It waits even if the limit of jobs is reached.
+    unlimited: bool,
+    /// It is the limit of a run, and works while the service stops.
     limits_run: bool,
 }
 
@@ -38,13 +40,19 @@ enum State {
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
         let service = Arc::clone(timers.service_ref(timers.shards().own_shard()));
-        Self { service, deadline, state: State::Idle, limits_run: false }
+        Self { service, deadline, state: State::Idle, unlimited: false, limits_run: false }
+    }
+
+    /// Makes it wait even if the limit of jobs is reached.
+    pub(super) fn without_limit(mut self) -> Self {
+        self.unlimited = true;
+        self
     }
 
     /// Makes it the limit of a run, which waits even if the limit of jobs is reached or the service
     /// stops.
     pub(crate) fn limiting_run(mut self) -> Self {
-        self.limits_run = true;
+        (self.unlimited, self.limits_run) = (true, true);
         self
     }
 
@@ -86,10 +94,9 @@ impl Sleep {
         let shards = &self.service.shards;
         let reachable = self.deadline.filter(|deadline| shards.ticks.reaches(*deadline));
         let Some(deadline) = reachable else { return State::Ready(Err(Reason::Overflow)) };
-        match shards.schedule_wake(deadline, context.waker().clone(), self.limits_run) {
-            Ok(id) => State::Waiting(id),
-            Err(reason) => State::Ready(Err(reason)),
-        }
+        let waker = context.waker().clone();
+        let scheduled = shards.schedule_wake(deadline, waker, self.unlimited, self.limits_run);
+        scheduled.map_or_else(|reason| State::Ready(Err(reason)), State::Waiting)
     }
 
     /// The result of a wait that has ended.

@@ -106,10 +106,8 @@ impl Drop for GroupPermit {
     }
 }
 
-/// How a run is handed out.
 #[derive(Clone, Default)]
 pub(crate) struct Dispatch {
-    /// The run is a future.
     pub(crate) is_async: bool,
     /// The run needs a place in this group.
     pub(crate) group: Option<Group>,
@@ -119,11 +117,6 @@ pub(crate) struct Dispatch {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.inner.state.lock();
-        f.debug_struct("Group")
-            .field("limit", &self.inner.limit)
-            .field("running", &state.running)
-            .field("waiting", &state.waiting.len())
-            .finish()
+        f.debug_struct("Group").field("limit", &self.inner.limit).finish_non_exhaustive()
     }
 }

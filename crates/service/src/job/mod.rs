@@ -41,7 +41,7 @@ pub use group::Group;
 pub(crate) use group::{Dispatch, GroupPermit};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
-pub(crate) use state::{After, JobParts, JobState, RareState, draw_jitter};
+pub(crate) use state::{After, JobState, RareState, draw_jitter};
 
 use parking_lot::Mutex;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -113,7 +113,6 @@ pub enum Status {
     Over,
 }
 
-/// How a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Finished = 1,
@@ -144,7 +143,6 @@ impl Info {
         self.end.load(Ordering::Acquire) / 4
     }
 
-    /// A run has failed.
     pub(crate) fn fail(&self, error: String) {
         *self.error.lock() = Some(Box::new(error));
     }

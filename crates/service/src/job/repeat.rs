@@ -1,6 +1,7 @@
 //! When a periodic job runs next.
 
-use crate::time::{Moment, Ticks};
+use crate::error::Reason;
+use crate::time::{Moment, Ticks, nanos};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -49,7 +50,6 @@ pub(crate) enum Pace {
     Rule,
 }
 
-/// The plan of a periodic job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeat {
     pub(crate) period: NonZeroU64,
@@ -64,6 +64,23 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
+    /// Checks a plan. The period must not be shorter than the tick of the service.
+    pub(crate) fn new(
+        period: Duration,
+        times: Option<u64>,
+        pace: Pace,
+        tick: Duration,
+    ) -> Result<Self, Reason> {
+        let its_nanos = nanos(period).ok_or(Reason::Overflow)?;
+        let its_nanos = NonZeroU64::new(its_nanos).ok_or(Reason::ZeroPeriod)?;
+        if period < tick {
+            return Err(Reason::PeriodBelowTick(tick));
+        }
+        let runs = |runs| NonZeroU64::new(runs).ok_or(Reason::ZeroTimes);
+        let times = times.map(runs).transpose()?;
+        Ok(Self { period: its_nanos, times, pace, overlapping: false, missed: 0 })
+    }
+
     /// Returns `true` if the run with this number, counted from 1, is the last.
     pub(crate) fn is_last(&self, number: u64) -> bool {
         self.times.is_some_and(|times| number >= times.get())

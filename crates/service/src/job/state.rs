@@ -52,12 +52,10 @@ pub(crate) struct RareState {
     pub(crate) planned: Planned,
     /// The wall-clock time of the last run of the schedule.
     time: Option<SystemTime>,
-    /// How runs that fail are retried.
     pub(crate) retry: Option<Backoff>,
     /// How many attempts have failed in a row.
     failed: u32,
     awaited: Awaited,
-    /// The number of extra runs that have begun.
     extra_runs: u64,
     /// The longest random delay of a run.
     pub(crate) jitter: Duration,
@@ -89,15 +87,6 @@ pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
 
-/// The parts of a plan that most jobs do without. A job has work and a deadline besides.
-pub(crate) struct JobParts {
-    pub(crate) info: Arc<Info>,
-    pub(crate) repeat: Option<Repeat>,
-    /// How its deadlines are rounded.
-    pub(crate) ticks: Ticks,
-    pub(crate) rare: Option<Box<RareState>>,
-}
-
 /// The owner of the work of a job. See the table of [states](super).
 enum Phase<W: ?Sized> {
     /// The job: it waits for its time, is due, or is paused.
@@ -106,7 +95,6 @@ enum Phase<W: ?Sized> {
     Running(After),
 }
 
-/// The successor of the run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// The next run of the schedule, if there is one.
@@ -130,14 +118,9 @@ pub(crate) struct JobState<W: ?Sized> {
 }
 
 impl<W: ?Sized> JobState<W> {
-    pub(crate) fn new(work: Box<W>, parts: JobParts) -> Self {
-        let JobParts { info, repeat, ticks, rare } = parts;
-        Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, rare }
-    }
-
-    /// The state of a job that was plain until now.
-    pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
-        Self::new(work, JobParts { info: Arc::default(), repeat: None, ticks, rare: None })
+    /// The state of a job that runs once. Its deadlines are rounded up to `ticks`.
+    pub(crate) fn new(work: Box<W>, info: Arc<Info>, ticks: Ticks) -> Self {
+        Self { phase: Phase::Idle(work), info, repeat: None, runs: 0, ticks, rare: None }
     }
 
     /// Returns the work; `None` if a run has it.
@@ -145,7 +128,6 @@ impl<W: ?Sized> JobState<W> {
         if let Phase::Idle(work) = self.phase { Some(work) } else { None }
     }
 
-    /// The same, by reference.
     pub(crate) fn work(&self) -> Option<&W> {
         if let Phase::Idle(work) = &self.phase { Some(&**work) } else { None }
     }
@@ -169,7 +151,6 @@ impl<W: ?Sized> JobState<W> {
         self.phase = Phase::Idle(work);
     }
 
-    /// Returns the successor of the run in progress.
     pub(crate) fn after(&self) -> After {
         match self.phase {
             Phase::Running(after) => after,
@@ -308,12 +289,10 @@ impl<W: ?Sized> JobState<W> {
         self.another_follows() || self.tries().1
     }
 
-    /// Returns `true` if the job has no last run.
     pub(crate) fn is_endless(&self) -> bool {
         self.repeat.is_some_and(|repeat| repeat.times.is_none())
     }
 
-    /// The wall-clock time that the next run waits for, if there is one.
     pub(crate) fn wall(&self) -> Option<&Wall> {
         self.rare.as_ref()?.planned.wall.as_deref()
     }

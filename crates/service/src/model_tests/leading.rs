@@ -2,10 +2,10 @@
 //! is over whenever the standby checks, so the lead is taken at each possible point. If a thread
 //! sleeps while something is due, loom reports a deadlock.
 
-use super::stopping::{all_over, service};
-use super::{check, counted};
+use super::stopping::all_over;
+use super::{check, check_service, counted};
 use crate::drive::{Member, Pool, Role};
-use crate::sync::{AtomicBool, Parker, unbounded};
+use crate::sync::{AtomicBool, Parker};
 use crate::{Group, Handle, Run, Service, Stop};
 use loom::thread;
 use std::future::poll_fn;
@@ -56,7 +56,7 @@ fn between_two_runs_one_thread_leads() {
 #[test]
 fn a_third_thread_leads_while_two_are_in_runs() {
     check(2, || {
-        let (sender, third_leads) = unbounded();
+        let third_leads = [(); 2].map(|()| Parker::new());
         pool_of::<3>(move |_, member, me, parker| {
             while member.role() != Role::Lead {
                 match member.role() {
@@ -67,8 +67,8 @@ fn a_third_thread_leads_while_two_are_in_runs() {
             member.lead();
             member.begin(0, Duration::ZERO, false);
             match me {
-                2 => (0..2).for_each(|_| sender.send(()).unwrap()),
-                _ => third_leads.recv().unwrap(),
+                2 => third_leads.iter().for_each(|waits| waits.unparker().unpark()),
+                _ => third_leads[me].park(),
             }
             member.ended(Duration::ZERO);
         });
@@ -88,14 +88,13 @@ fn drain(service: Service, timers: &Handle) {
 #[test]
 fn a_job_that_waits_for_another_gets_it() {
     for blocks in [false, true] {
-        check(1, move || {
-            let service = service(2);
-            let timers = service.handle();
-            let (sender, ran) = unbounded();
+        check_service(1, 2, move |service, timers| {
+            let waits = Parker::new();
+            let runs = waits.unparker().clone();
             let plan = timers.after(Duration::ZERO);
             let plan = if blocks { plan.blocking() } else { plan };
-            plan.run(move |_| ran.recv().unwrap()).unwrap();
-            timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
+            plan.run(move |_| waits.park()).unwrap();
+            timers.after(Duration::ZERO).run(move |_| runs.unpark()).unwrap();
             drain(service, &timers);
         });
     }
@@ -104,16 +103,12 @@ fn a_job_that_waits_for_another_gets_it() {
 /// The same with a job that another thread schedules while the lead changes.
 #[test]
 fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
-    check(1, || {
-        let service = service(2);
-        let timers = service.handle();
-        let (sender, ran) = unbounded();
-        timers.after(Duration::ZERO).run(move |_| ran.recv().unwrap()).unwrap();
-        let producer = thread::spawn({
-            let timers = timers.clone();
-            move || drop(timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()))
-        });
-        producer.join().unwrap();
+    check_service(1, 2, |service, timers| {
+        let waits = Parker::new();
+        let (runs, its) = (waits.unparker().clone(), timers.clone());
+        timers.after(Duration::ZERO).run(move |_| waits.park()).unwrap();
+        let schedule = move || drop(its.after(Duration::ZERO).run(move |_| runs.unpark()).unwrap());
+        thread::spawn(schedule).join().unwrap();
         drain(service, &timers);
     });
 }
@@ -121,9 +116,7 @@ fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
 /// The lead is never taken while a value is sent.
 #[test]
 fn values_come_in_order_whoever_leads() {
-    check(1, || {
-        let service = service(2);
-        let timers = service.handle();
+    check_service(1, 2, |service, timers| {
         let (job, _) = counted();
         let (sender, values) = crossbeam_channel::unbounded();
         timers.after(Duration::ZERO).run(job).unwrap();
@@ -158,9 +151,7 @@ fn future(timers: &Handle) -> impl FnOnce() + Send + use<> {
 /// Another thread wakes a future while the leader goes to sleep.
 #[test]
 fn a_future_that_is_woken_is_polled() {
-    check(2, || {
-        let service = service(1);
-        let timers = service.handle();
+    check_service(2, 1, |service, timers| {
         let waker = thread::spawn(future(&timers));
         drain(service, &timers);
         waker.join().unwrap();
@@ -171,9 +162,8 @@ fn a_future_that_is_woken_is_polled() {
 /// its end.
 #[test]
 fn all_threads_end_when_the_last_future_ends() {
-    check(2, || {
-        let service = service(2);
-        let wake = future(&service.handle());
+    check_service(2, 2, |service, timers| {
+        let wake = future(&timers);
         drop(service.stop(Stop::Now));
         wake();
     });
@@ -182,10 +172,8 @@ fn all_threads_end_when_the_last_future_ends() {
 /// When an async run ends at its first poll, the next run of its group begins.
 #[test]
 fn of_a_group_the_next_run_begins_where_a_future_ends() {
-    check(2, || {
-        let service = service(1);
-        let (timers, group) = (service.handle(), Group::new(1));
-        let (job, ran) = counted();
+    check_service(2, 1, |service, timers| {
+        let ((job, ran), group) = (counted(), Group::new(1));
         let plan = timers.after(Duration::ZERO).group(&group);
         plan.run_async(|_| std::future::ready(())).unwrap();
         timers.after(Duration::ZERO).group(&group).run(job).unwrap();

@@ -2,12 +2,12 @@
 //! stopping thread. In each model loom also checks that all threads end: a thread that waits for
 //! ever is a deadlock, which loom reports.
 
-use super::{check, counted};
-use crate::sync::{Sender, unbounded};
+use super::{check, check_service, counted};
 use crate::{
     AsyncRun, ChangeError, Group, Handle, JobHandle, ManualClock, Reason, Run, Service, Status,
     Stop, Stopped,
 };
+use loom::sync::mpsc::{Sender, channel};
 use loom::thread;
 use std::future::ready;
 use std::pin::Pin;
@@ -18,18 +18,14 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-pub(super) fn service(workers: usize) -> Service {
-    Service::builder().shards(1).clock(ManualClock::new()).workers(workers).start().unwrap()
-}
-
 /// Schedules a one-shot job that is due at once.
-pub(super) fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
+fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
     let (job, ran) = counted();
     (timers.after(Duration::ZERO).named("job").run(job).unwrap(), ran)
 }
 
 /// After a stop that waits: the job has run, or it was returned, and its handle says which.
-pub(super) fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
+fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
     let given_back = stopped.jobs.iter().filter(|it| it.handle().number() == job.number()).count();
     assert_eq!(runs + given_back, 1, "{job:?}: {runs} runs, given back {given_back} times");
     assert_eq!(job.status(), if runs == 1 { Status::Finished } else { Status::Stopped });
@@ -49,9 +45,7 @@ pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
 #[test]
 fn each_job_runs_or_comes_back_when_stopping_waits() {
     for (workers, interruptions) in [(1, 3), (2, 2)] {
-        check(interruptions, move || {
-            let service = service(workers);
-            let timers = service.handle();
+        check_service(interruptions, workers, |service, timers| {
             let (first, first_ran) = due_at_once(&timers);
             let (second, second_ran) = due_at_once(&timers);
             let stopped = service.stop(Stop::Wait);
@@ -65,9 +59,7 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
 
 #[test]
 fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
-    check(3, || {
-        let service = service(1);
-        let timers = service.handle();
+    check_service(3, 1, |service, timers| {
         let its = timers.clone();
         let producer = thread::spawn(move || {
             let (job, ran) = counted();
@@ -87,9 +79,7 @@ fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
 #[test]
 fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
     for refresh in [false, true] {
-        check(2, move || {
-            let service = service(1);
-            let timers = service.handle();
+        check_service(2, 1, move |service, timers| {
             let (job, ran) = due_at_once(&timers);
             let other = job.clone();
             let change =
@@ -116,30 +106,20 @@ fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
 #[test]
 fn a_periodic_job_has_no_run_after_the_stop_and_comes_back() {
     for overlapping in [false, true] {
-        check(2, move || periodic_comes_back(overlapping));
+        check_service(2, 1, move |service, timers| {
+            let (plan, job) = (timers.every(HOUR).first_after(Duration::ZERO), |_: &Run<'_>| ());
+            let job = if overlapping { plan.run_overlapping(job) } else { plan.run(job) };
+            let (job, stopped) = (job.unwrap(), service.stop(Stop::Wait));
+            assert!(job.runs() <= 1, "{} runs", job.runs());
+            assert_eq!(stopped.jobs.len(), 1, "whether or not it ran meanwhile");
+            let left = (job.status(), timers.len(), timers.snapshot().in_flight);
+            assert_eq!(left, (Status::Stopped, 0, 0));
+        });
     }
-}
-
-fn periodic_comes_back(overlapping: bool) {
-    let service = service(1);
-    let timers = service.handle();
-    let plan = timers.every(HOUR).first_after(Duration::ZERO);
-    let job = |_: &Run<'_>| ();
-    let job = if overlapping { plan.run_overlapping(job).unwrap() } else { plan.run(job).unwrap() };
-    let stopped = service.stop(Stop::Wait);
-    assert!(job.runs() <= 1, "{} runs", job.runs());
-    assert_eq!(stopped.jobs.len(), 1, "whether or not it ran meanwhile");
-    assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
 }
 
 /// Sends the number of its runs when it is dropped.
 struct Told(usize, Sender<usize>);
-
-impl Told {
-    fn run(&mut self) {
-        self.0 += 1;
-    }
-}
 
 impl Drop for Told {
     fn drop(&mut self) {
@@ -150,45 +130,36 @@ impl Drop for Told {
 /// A job that is neither returned nor over would keep its closure for as long as there is a handle:
 /// here, for ever.
 #[test]
-fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
-    for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {
-        check(2, move || {
-            let service = service(1);
-            let timers = service.handle();
-            let (sender, runs) = unbounded();
+fn a_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
+    let (now, soon) = (Stop::Now, Stop::WaitFor(Duration::ZERO));
+    let cases = [(1, false, now), (2, false, now), (1, true, now), (1, true, soon)];
+    for (workers, repeats, how) in cases {
+        check_service(2, workers, move |service, timers| {
+            let (sender, runs) = channel();
             let mut told = Told(0, sender);
-            let plan = timers.every(HOUR).first_after(Duration::ZERO);
-            let job = plan.run(move |_| told.run()).unwrap();
+            let job = move |_: &Run<'_>| {
+                let Told(runs, _) = &mut told;
+                *runs += 1;
+            };
+            let first = Duration::ZERO;
+            let job = match repeats {
+                true => timers.every(HOUR).first_after(first).run(job).unwrap(),
+                false => timers.after(first).named("job").run(job).unwrap(),
+            };
             let given_back = service.stop(how).jobs.len();
             let its_runs = job.runs() as usize;
-            assert!(runs.recv() == Ok(its_runs) && given_back + its_runs >= 1);
-            assert_eq!((job.status(), timers.len()), (Status::Stopped, 0));
-        });
-    }
-}
-
-#[test]
-fn stopping_at_once_gives_back_what_has_not_begun_and_that_never_runs() {
-    for workers in [1, 2] {
-        check(2, move || {
-            let service = service(workers);
-            let timers = service.handle();
-            let (sender, runs) = unbounded();
-            let mut told = Told(0, sender);
-            timers.after(Duration::ZERO).run(move |_| told.run()).unwrap();
-            let given_back = service.stop(Stop::Now).jobs.len();
-            assert_eq!(runs.recv(), Ok(1 - given_back));
+            assert_eq!(runs.recv(), Ok(its_runs));
+            assert!(given_back + its_runs == 1 || repeats && given_back + its_runs == 2);
+            assert!(!repeats || job.status() == Status::Stopped && timers.is_empty());
         });
     }
 }
 
 #[test]
 fn a_job_may_stop_the_service_that_runs_it() {
-    check(2, || {
-        let service = service(1);
-        let timers = service.handle();
+    check_service(2, 1, |service, timers| {
         timers.after(HOUR).run(|_| ()).unwrap();
-        let (sender, given_back) = unbounded();
+        let (sender, given_back) = channel();
         let service = Mutex::new(Some(service));
         let stop = move |_: &Run<'_>| {
             let service = service.lock().unwrap().take();
@@ -201,11 +172,9 @@ fn a_job_may_stop_the_service_that_runs_it() {
 
 #[test]
 fn dropping_joins_all_threads_and_drops_all_jobs() {
-    check(2, || {
-        let service = service(1);
+    check_service(2, 1, |service, timers| {
         let witness = Arc::new(());
         let (held, held_too) = (Arc::clone(&witness), Arc::clone(&witness));
-        let timers = service.handle();
         timers.after(Duration::ZERO).run(move |_| drop(held)).unwrap();
         timers.after(HOUR).run(move |_| drop(held_too)).unwrap();
         drop(service);
@@ -218,23 +187,23 @@ fn dropping_joins_all_threads_and_drops_all_jobs() {
 /// never overlap.
 #[test]
 fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
-    check(2, || {
-        let service = service(2);
-        let (timers, group) = (service.handle(), Group::new(1));
-        let (running, runs) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        for _ in 0..2 {
-            let (running, runs) = (Arc::clone(&running), Arc::clone(&runs));
-            let job = move |_: &Run<'_>| {
+    check_service(2, 2, |service, timers| {
+        let (group, running) = (Group::new(1), Arc::new(AtomicUsize::new(0)));
+        let runs = [(); 2].map(|()| {
+            let ((counts, ran), running) = (counted(), Arc::clone(&running));
+            let job = move |run: &Run<'_>| {
                 assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0);
                 // Lets the other thread check here.
                 loom::thread::yield_now();
-                runs.fetch_add(1, Ordering::SeqCst);
+                counts(run);
                 running.fetch_sub(1, Ordering::SeqCst);
             };
             drop(timers.after(Duration::ZERO).group(&group).run(job).unwrap());
-        }
+            ran
+        });
         let stopped = service.stop(Stop::Wait);
-        assert_eq!(runs.load(Ordering::SeqCst) + stopped.jobs.len(), 2);
+        let [first, second] = runs.map(|ran| ran());
+        assert_eq!(first + second + stopped.jobs.len(), 2);
         all_over(&timers, &stopped);
         assert_eq!((group.running(), group.waiting()), (0, 0));
     });
@@ -243,9 +212,7 @@ fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
 /// Due jobs run before a drain is over, and the end of the last one ends the drain.
 #[test]
 fn a_drain_hears_of_the_end_of_the_last_job() {
-    check(2, || {
-        let service = service(1);
-        let timers = service.handle();
+    check_service(2, 1, |service, timers| {
         let (first, first_ran) = due_at_once(&timers);
         let (second, second_ran) = due_at_once(&timers);
         let stopped = service.stop(Stop::Drain(HOUR));
@@ -265,11 +232,12 @@ fn a_future_runs_or_comes_back_wherever_it_is_polled() {
 }
 
 fn future_runs_or_comes_back(polls: bool) {
-    let (sender, runs) = unbounded::<AsyncRun>();
+    let (sender, runs) = channel::<Option<AsyncRun>>();
+    let end = sender.clone();
     let builder = Service::builder().workers(1).shards(1).clock(ManualClock::new());
-    let service = builder.spawn_on(move |run| drop(sender.send(run))).start().unwrap();
+    let service = builder.spawn_on(move |run| drop(sender.send(Some(run)))).start().unwrap();
     let executor = thread::spawn(move || {
-        while let Ok(mut run) = runs.recv() {
+        while let Ok(Some(mut run)) = runs.recv() {
             let mut context = Context::from_waker(Waker::noop());
             assert!(!polls || Pin::new(&mut run).poll(&mut context).is_ready());
         }
@@ -289,7 +257,6 @@ fn future_runs_or_comes_back(polls: bool) {
     let snapshot = timers.snapshot();
     let ends = ran() + stopped.jobs.len() + snapshot.counts.abandoned as usize;
     assert_eq!((ends, snapshot.in_flight, snapshot.jobs), (1, 0, 0));
-    // This drops the sender, which ends the executor.
-    drop((timers, job, stopped));
+    drop(end.send(None));
     executor.join().unwrap();
 }

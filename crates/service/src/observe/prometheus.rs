@@ -79,9 +79,8 @@ impl fmt::Display for Exposition {
 }
 
 impl Snapshot {
-    /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and
-    /// summaries of lateness and run time in seconds. Its content type is `text/plain;
-    /// version=0.0.4`; a [recipe](crate#recipes) serves it over HTTP.
+    /// The snapshot in the text format of Prometheus: counters, gauges, and summaries of lateness
+    /// and run time in seconds. Its content type is `text/plain; version=0.0.4`.
     ///
     /// Quantiles are over all runs since the start: recent changes are in the rates of `_sum` and
     /// `_count`. No sample has a label of the service: serve several services at separate

@@ -91,7 +91,6 @@ impl Distribution {
         self.longest = self.longest.max(nanos);
     }
 
-    /// Adds those of another shard.
     fn add(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("the same bounds");
         self.sum = self.sum.saturating_add(other.sum);
@@ -117,7 +116,6 @@ impl Distribution {
     }
 }
 
-/// Lateness and run time of all runs.
 #[derive(Default)]
 pub(crate) struct Distributions {
     pub(crate) lateness: Distribution,
@@ -131,7 +129,6 @@ impl Distributions {
         self.run_time.record(run_time);
     }
 
-    /// Adds those of another shard.
     pub(crate) fn add(&mut self, other: &Self) {
         self.lateness.add(&other.lateness);
         self.run_time.add(&other.run_time);

@@ -2,25 +2,20 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, JobParts, Key, RareState, Repeat, draw_jitter};
+use crate::job::{Info, Key, RareState, Repeat, draw_jitter};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Handle {
-    /// Plans a job for `delay` from now. Call [`run`](OneShot::run) or [`send`](OneShot::send) on
-    /// the plan to schedule it.
+    /// Plans a job for `delay` from now.
     pub fn after(&self, delay: Duration) -> OneShot<'_> {
         OneShot { options: Options::new(self, self.now().checked_add(delay).map(Due::at)) }
     }
 
-    /// Plans a job for a point in time: a [`Moment`](crate::Moment) of the service's clock, an
-    /// [`Instant`](std::time::Instant), or a [`SystemTime`](std::time::SystemTime), which is a date
-    /// and a time of day. A past time is due at once.
-    ///
-    /// A job for a `SystemTime` follows the wall clock, see [`When`]. Once it is
-    /// [moved](crate::JobHandle::refresh) by a delay, it waits for a moment of the service's clock
-    /// instead.
+    /// Plans a job for a point in time, see [`When`]. A past time is due at once. A job for a time
+    /// of the wall clock that is [moved](crate::JobHandle::refresh) by a delay follows the clock of
+    /// the service from then on.
     pub fn at(&self, when: impl Into<When>) -> OneShot<'_> {
         OneShot { options: Options::new(self, when.into().due(self.clock())) }
     }
@@ -34,14 +29,13 @@ impl Handle {
 
 /// The parts of all kinds of plan.
 pub(crate) struct Options<'h> {
-    handle: &'h Handle,
+    pub(crate) handle: &'h Handle,
     /// `None` if it is out of range.
     first: Option<Due>,
     /// In a box: a plan without options is small, and the compiler sees cheaply that it has none.
     rare_options: Option<Box<RareOptions>>,
 }
 
-/// The options that few plans have.
 #[derive(Default)]
 pub(crate) struct RareOptions {
     pub(crate) name: Option<Arc<str>>,
@@ -55,7 +49,7 @@ pub(crate) struct RareOptions {
 
 impl<'h> Options<'h> {
     #[inline]
-    fn new(handle: &'h Handle, first: Option<Due>) -> Self {
+    pub(crate) fn new(handle: &'h Handle, first: Option<Due>) -> Self {
         Self { handle, first, rare_options: None }
     }
 
@@ -73,7 +67,7 @@ impl<'h> Options<'h> {
         slack.map_or(ticks, |slack| ticks.with_slack(slack))
     }
 
-    fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
+    pub(crate) fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let (ticks, mut first) = (self.ticks(), self.first);
         let RareOptions { name, key, replace, mut rare, .. } =
             self.rare_options.map_or_else(RareOptions::default, |options| *options);
@@ -88,20 +82,18 @@ impl<'h> Options<'h> {
         if let Some(wall) = &due.wall {
             rare.get_or_insert_default().planned.wall = Some(Box::clone(wall));
         }
-        let parts = JobParts { info: Arc::new(Info::new(name, key)), repeat, ticks, rare };
-        Ok(Plan { due, parts, replace })
+        Ok(Plan { due, info: Info::new(name, key), repeat, ticks, rare, replace })
     }
 }
 
-/// The methods of all kinds of plan. The argument is the field with the plan and a dot, if the plan
-/// is in a field.
+/// The methods of all kinds of plan.
 macro_rules! common_methods {
-    ($($plan:tt)*) => {
+    () => {
         /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
         /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
         /// some 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.$($plan)*options.rare_options().name = Some(name.into());
+            self.options.rare_options().name = Some(name.into());
             self
         }
 
@@ -113,7 +105,7 @@ macro_rules! common_methods {
         /// under the same key elsewhere, compare [`JobHandle::number`] first, as the example
         /// `session_store` does: the data may be that of the next job.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.$($plan)*options.rare_options();
+            let rare_options = self.options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), false);
             self
         }
@@ -122,7 +114,7 @@ macro_rules! common_methods {
         /// running, its run continues. For an instant both exist, and both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.$($plan)*options.rare_options();
+            let rare_options = self.options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), true);
             self
         }
@@ -132,7 +124,7 @@ macro_rules! common_methods {
         /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
         /// millisecond at most.
         pub fn slack(mut self, slack: Duration) -> Self {
-            self.$($plan)*options.rare_options().slack = Some(slack);
+            self.options.rare_options().slack = Some(slack);
             self
         }
 
@@ -146,19 +138,19 @@ macro_rules! common_methods {
         /// [`times`](crate::Periodic::times) counts. Runs that
         /// [overlap](crate::Periodic::run_overlapping) are not retried.
         pub fn retry(mut self, backoff: Backoff) -> Self {
-            self.$($plan)*options.rare_state().retry = Some(backoff);
+            self.options.rare_state().retry = Some(backoff);
             self
         }
 
         /// Declares that the runs are futures. Returns their time limit.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.$($plan)*options.rare_state().dispatch.is_async = true;
-            self.$($plan)*options.rare_options().limit
+            self.options.rare_state().dispatch.is_async = true;
+            self.options.rare_options().limit
         }
 
         /// Runs begin only when the group has a free place, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
-            self.$($plan)*options.rare_state().dispatch.group = Some(group.clone());
+            self.options.rare_state().dispatch.group = Some(group.clone());
             self
         }
 
@@ -167,7 +159,7 @@ macro_rules! common_methods {
         /// [patience](crate::Builder::workers). To wake that thread costs the leader some 5
         /// microseconds. It has no effect if all threads are in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
-            self.$($plan)*options.rare_state().dispatch.blocks = true;
+            self.options.rare_state().dispatch.blocks = true;
             self
         }
 
@@ -176,37 +168,23 @@ macro_rules! common_methods {
         /// ignore the limit. The limit holds until the threads of the service have ended, so only a
         /// run on [another executor](crate::Builder::spawn_on) can outlive it.
         pub fn limit(mut self, limit: Duration) -> Self {
-            self.$($plan)*options.rare_options().limit = Some(limit);
+            self.options.rare_options().limit = Some(limit);
             self
         }
-    };
-}
 
-/// The methods of all plans for work that may fail.
-macro_rules! fallible_methods {
-    () => {
         /// Schedules a closure that may fail. An error that it returns is
         /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
         /// [`retry`](Self::retry) the run is retried.
-        ///
-        /// # Errors
-        ///
-        /// [`Rejected`], with the closure in it: see [`Reason`].
         pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
         where
             F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
             E: fmt::Display,
         {
-            let scheduled = self.schedule_again(CallEach(function));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
         /// [`try_run`](Self::try_run). A run that exceeds its [limit](Self::limit) has failed too.
-        ///
-        /// # Errors
-        ///
-        /// [`Rejected`], with the closure in it: see [`Reason`].
         pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
         where
             F: FnMut(&Run<'_>) -> Fut + Send + 'static,
@@ -214,18 +192,18 @@ macro_rules! fallible_methods {
             E: fmt::Display,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
     };
 }
 
-/// The methods of plans whose jobs have several runs. The argument is as above.
+/// The methods of plans whose jobs have several runs.
 macro_rules! repeated_methods {
-    ($($plan:tt)*) => {
+    () => {
         /// Ends the job after this number of runs.
         pub fn times(mut self, runs: u64) -> Self {
-            self.$($plan)*times = Some(runs);
+            self.times = Some(runs);
             self
         }
 
@@ -234,38 +212,28 @@ macro_rules! repeated_methods {
         /// and a run that is late because of jitter does not count as missing periods.
         /// [`Run::deadline`] includes the jitter.
         pub fn jitter(mut self, jitter: Duration) -> Self {
-            self.$($plan)*options.rare_state().jitter = jitter;
+            self.options.rare_state().jitter = jitter;
             self
         }
 
         /// Schedules a closure. One run at a time.
-        ///
-        /// # Errors
-        ///
-        /// [`Rejected`], with the closure in it: see [`Reason`].
         pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
         where
             F: FnMut(&Run<'_>) + Send + 'static,
         {
-            let scheduled = self.schedule_again(CallEach(function));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
-        /// at a time: the next begins when the future of the one before is ready. Times that pass
-        /// during a run are missed, as with a closure.
-        ///
-        /// # Errors
-        ///
-        /// [`Rejected`], with the closure in it: see [`Reason`].
+        /// at a time: a run ends when its future is ready.
         pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
         where
             F: FnMut(&Run<'_>) -> Fut + Send + 'static,
             Fut: Future<Output = ()> + Send + 'static,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
 
         /// Sends a copy of a value at each time, from the thread that leads; at the times of a
@@ -273,21 +241,17 @@ macro_rules! repeated_methods {
         /// cheap, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped,
         /// which is [reported](crate::EventKind::ChannelFull). If the receiver is gone, the job
         /// ends.
-        ///
-        /// # Errors
-        ///
-        /// [`Rejected`], with the value in it: see [`Reason`].
         pub fn send<T: Clone + Send + 'static>(
             self,
             sender: &Sender<T>,
             value: T,
         ) -> Result<JobHandle, Rejected<T>> {
-            let scheduled = self.schedule_again(SendEach { sender: sender.clone(), value });
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+            self.schedule_again(SendEach { sender: sender.clone(), value })
+                .map_err(|rejected| rejected.map(|work| work.value))
         }
     };
 }
-pub(crate) use {common_methods, fallible_methods, repeated_methods};
+pub(crate) use {common_methods, repeated_methods};
 
 mod one_shot;
 mod periodic;

@@ -1,21 +1,21 @@
 //! The plan of a job that runs once.
 
 use super::Options;
-use crate::future_work::{Async, AsyncEach, AsyncOnce};
+use crate::Rejected;
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::work::{CallEach, CallOnce, SendOnce};
-use crate::{Reason, Rejected};
+use crate::work::{AsyncEach, AsyncOnce, CallEach, CallOnce, SendOnce};
 use crossbeam_channel::Sender;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A plan of a job that runs once. Nothing is scheduled until [`run`](Self::run) or
-/// [`send`](Self::send) is called.
+/// [`send`](Self::send) is called. If such a call fails, its error has the
+/// [`Reason`](crate::Reason), and the closure or value.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     pub(super) options: Options<'h>,
@@ -23,24 +23,21 @@ pub struct OneShot<'h> {
 
 impl<'h> OneShot<'h> {
     common_methods!();
-    fallible_methods!();
 
     /// Schedules a closure.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
     #[inline]
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
         let shard = self.options.handle.shards().own_shard();
-        let work = CallOnce(function);
+        let (work, job) = (CallOnce(function), |CallOnce(function)| function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
-            Ok((handle, deadline)) => Ok(handle.schedule_plain(shard, deadline, work)?),
-            Err(plan) => Ok(plan.schedule_any(shard, work)?),
+            Ok((handle, deadline)) => {
+                handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
+            }
+            Err(plan) => plan.schedule_any(work).map_err(|rejected| rejected.map(job)),
         }
     }
 
@@ -51,64 +48,47 @@ impl<'h> OneShot<'h> {
     ///
     /// As with a closure, [`stop`](crate::Service::stop) waits for the run, panics are caught, and
     /// a slow run is reported. Takes an allocation for the run and some 300 bytes for the job.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
     pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(AsyncOnce(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+        self.schedule(AsyncOnce { function, limit })
+            .map_err(|rejected| rejected.map(|work| work.function))
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
     /// value is dropped, which is reported: no receiver can delay other jobs.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the value in it: see [`Reason`].
     pub fn send<T: Send + 'static>(
         self,
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+        self.schedule(SendOnce { sender: sender.clone(), value })
+            .map_err(|rejected| rejected.map(|work| work.value))
     }
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
-    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.options.rare_state();
         self.schedule(work)
     }
 
     #[inline]
-    pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let shard = self.options.handle.shards().own_shard();
-        self.schedule_in(shard, work)
-    }
-
-    #[inline]
-    pub(crate) fn schedule_in<W: Work>(
-        self,
-        shard: u32,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
         match self.plain() {
             Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
-            Err(plan) => plan.schedule_any(shard, work),
+            Err(plan) => plan.schedule_any(work),
         }
     }
 
     /// A separate function, so that the callers stay short when they are inlined.
     #[inline(never)]
-    fn schedule_any<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_any<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
-        handle.schedule(shard, self.options.check(None), work)
+        handle.schedule(self.options.check(None), work)
     }
 
     /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
@@ -122,11 +102,5 @@ impl<'h> OneShot<'h> {
             }
             options => Err(Self { options }),
         }
-    }
-}
-
-impl<F> From<(Reason, CallOnce<F>)> for Rejected<F> {
-    fn from((reason, work): (Reason, CallOnce<F>)) -> Self {
-        Self { reason, job: work.0 }
     }
 }

@@ -1,17 +1,15 @@
 //! The plan of a job that runs periodically.
 
 use super::Options;
-use crate::future_work::{Async, AsyncEach};
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
-use crate::time::{Due, Moment, Ticks, When, nanos};
-use crate::work::{CallEach, CallShared, SendEach};
+use crate::time::{Due, Moment, Ticks, When};
+use crate::work::{AsyncEach, CallEach, CallShared, SendEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +20,8 @@ fn slack_of(period: Duration) -> Duration {
 }
 
 /// A plan of a job that runs periodically. Nothing is scheduled until [`run`](Self::run),
-/// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
+/// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called. If such a call
+/// fails, its error has the [`Reason`], and the closure or value.
 ///
 /// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
 /// after it, without drift. Its runs do not overlap. If periods pass during a run, or while the
@@ -35,19 +34,18 @@ fn slack_of(period: Duration) -> Duration {
 pub struct Periodic<'h> {
     pub(crate) options: Options<'h>,
     period: Duration,
-    pub(crate) times: Option<u64>,
+    times: Option<u64>,
     pace: Pace,
 }
 
 impl<'h> Periodic<'h> {
-    pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
+    pub(super) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
         options.rare_options().slack = Some(slack_of(period));
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
     common_methods!();
-    fallible_methods!();
     repeated_methods!();
 
     /// Sets the first run to `delay` from now, instead of a period from now.
@@ -62,19 +60,6 @@ impl<'h> Periodic<'h> {
     pub fn first_at(mut self, when: impl Into<When>) -> Self {
         self.options.first = when.into().due(self.options.handle.clock());
         self
-    }
-
-    /// The next time comes from a rule.
-    pub(crate) fn by_rule(mut self) -> Self {
-        self.pace = Pace::Rule;
-        // The slack would be derived from the period, which a rule uses only for retries.
-        self.options.rare_options().slack = None;
-        self
-    }
-
-    pub(crate) fn jitter_of(&self) -> Duration {
-        let rare = self.options.rare_options.as_ref().and_then(|options| options.rare.as_ref());
-        rare.map_or(Duration::ZERO, |rare| rare.jitter)
     }
 
     /// Counts the period from the end of one run to the start of the next; if runs overlap, from
@@ -96,33 +81,21 @@ impl<'h> Periodic<'h> {
     /// If no thread is free, one run waits, and later runs are not handed out before it begins:
     /// they are late or skipped, as the policy for [missed](Self::missed) periods says. So runs do
     /// not pile up, and a cancel, move or stop finds one run that waits, as for any other job.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
     pub fn run_overlapping<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: Fn(&Run<'_>) + Send + Sync + 'static,
     {
+        let job = |CallShared(function)| {
+            Arc::into_inner(function).expect("it has not run, so there is no other copy")
+        };
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
-        scheduled.map_err(|(reason, CallShared(function))| Rejected {
-            reason,
-            job: Arc::into_inner(function).expect("it has not run, so there is no other copy"),
-        })
+        scheduled.map_err(|rejected| rejected.map(job))
     }
 
-    pub(crate) fn schedule<W: Work>(
-        self,
-        overlapping: bool,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
+    fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
         let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
-        handle.schedule(handle.shards().own_shard(), plan, work)
-    }
-
-    pub(crate) fn handle(&self) -> &'h Handle {
-        self.options.handle
+        handle.schedule(plan, work)
     }
 
     /// Returns the first deadline and the rule for the next ones, for callers that count the
@@ -134,21 +107,13 @@ impl<'h> Periodic<'h> {
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.schedule(false, work)
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
-        let ticks = self.options.ticks();
-        let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?)
-            .ok_or(Reason::ZeroPeriod)?;
-        if self.period < ticks.length() {
-            return Err(Reason::PeriodBelowTick(ticks.length()));
-        }
-        let times = match self.times {
-            None => None,
-            Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),
-        };
-        Ok(Repeat { period, times, pace: self.pace, overlapping, missed: 0 })
+        let tick = self.options.handle.ticks().length();
+        let repeat = Repeat::new(self.period, self.times, self.pace, tick)?;
+        Ok(Repeat { overlapping, ..repeat })
     }
 }

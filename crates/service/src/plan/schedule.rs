@@ -3,41 +3,44 @@
 
 use crate::drive::push_ready;
 use crate::error::{Reason, Rejected};
-use crate::future_work::{Async, AsyncOnce};
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::job::{Dispatch, JobParts, JobState};
+use crate::job::{Dispatch, Info, JobState, RareState, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shard::{HandedOut, ReadyItem};
 use crate::shared::{Run, Work, unboxed};
-use crate::time::{Due, Moment};
-use crate::work::CallOnce;
+use crate::time::{Due, Moment, Ticks};
+use crate::work::{AsyncOnce, CallOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
 pub(crate) struct Plan {
     pub(crate) due: Due,
-    pub(crate) parts: JobParts,
+    pub(crate) info: Info,
+    pub(crate) repeat: Option<Repeat>,
+    pub(crate) ticks: Ticks,
+    pub(crate) rare: Option<Box<RareState>>,
     /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
 
 impl Handle {
-    /// Schedules a job in a shard, or returns its work.
+    /// Schedules a job, or returns its work.
     pub(crate) fn schedule<W: Work>(
         &self,
-        shard: u32,
         plan: Result<Plan, Reason>,
         work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        let Plan { due, parts, replace } = match plan {
+    ) -> Result<JobHandle, Rejected<W>> {
+        let shard = self.shards().own_shard();
+        let Plan { due, info, repeat, ticks, rare, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let info = Arc::clone(&parts.info);
+        let (info, work): (_, Box<dyn Work>) = (Arc::new(info), Box::new(work));
         let key = info.key.clone().map(|key| (key, replace));
-        let work: Box<dyn Work> = Box::new(work);
-        match self.shards().schedule(shard, &due, key, JobState::new(work, parts)) {
+        let mut job = JobState::new(work, Arc::clone(&info), ticks);
+        (job.repeat, job.rare) = (repeat, rare);
+        match self.shards().schedule(shard, &due, key, job) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
                 // may do anything, such as panic.
@@ -59,7 +62,7 @@ impl Handle {
         shard: u32,
         deadline: Moment,
         work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
+    ) -> Result<JobHandle, Rejected<W>> {
         let (service, mut refused) = (self.service_ref(shard), None);
         let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
         let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
@@ -70,9 +73,9 @@ impl Handle {
     }
 
     #[cold]
-    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+    fn rejected<J>(&self, shard: u32, reason: Reason, job: J) -> Rejected<J> {
         self.shards().with(shard, |state| state.counts.rejected += 1);
-        (reason, work)
+        Rejected { reason, job }
     }
 }
 
@@ -90,22 +93,11 @@ impl Handle {
     /// # Errors
     ///
     /// [`Rejected`], with the closure in it: see [`Reason`].
-    ///
-    /// ```
-    /// use wheelhouse_service::{Service, Stop};
-    ///
-    /// let service = Service::start()?;
-    /// let (sender, done) = std::sync::mpsc::channel();
-    /// service.handle().execute(move |run| sender.send(run.number()).unwrap_or_default())?;
-    /// assert_eq!(done.recv()?, 1);
-    /// assert!(service.stop(Stop::Wait).jobs.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn execute<F>(&self, function: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        Ok(self.hand_over(CallOnce(function), false)?)
+        self.hand_over(CallOnce(function), false).map_err(|rejected| rejected.map(|work| work.0))
     }
 
     /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
@@ -119,11 +111,11 @@ impl Handle {
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let handed_over = self.hand_over(Async::new(AsyncOnce(function), None), true);
-        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+        self.hand_over(AsyncOnce { function, limit: None }, true)
+            .map_err(|rejected| rejected.map(|work| work.function))
     }
 
-    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
+    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), Rejected<W>> {
         let (shards, shard) = (self.shards(), self.shards().own_shard());
         let dispatch = Dispatch { is_async, ..Dispatch::default() };
         let (id, turn) = match shards.schedule_due(shard, Box::new(work), dispatch.clone()) {
@@ -131,7 +123,7 @@ impl Handle {
             Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
         };
         if let Some(turn) = turn {
-            push_ready(self, ReadyItem::Due(HandedOut { id, turn, info: None, dispatch }));
+            push_ready(self, ReadyItem::Run(HandedOut { id, turn, info: None, dispatch }, None));
         }
         Ok(())
     }

@@ -188,7 +188,6 @@ impl<T> Arena<T> {
         Some(value)
     }
 
-    /// All values with their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         (0..).zip(&self.segments).flat_map(|(at, segment)| {
             let first = at * SEGMENT as u32;

@@ -1,16 +1,14 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
-use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
-use super::handover::{TakenJob, TakenWork};
+use super::dyn_timer::{DynTimer, JobIndex, cancel_timer, default_wheel};
+use super::handover::{ShardWork, TakenJob, TakenWork};
 use super::state::{Body, Other, ShardState, Slot, StopStage, TimerState};
-use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Ending, Id, Info};
 use crate::time::{Due, Moment};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wheelhouse_core::Tick;
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Cancels a plain job that waits for its time. This is the shortest path of
@@ -219,9 +217,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 job.into_iter().for_each(|job| job.end_after(Ending::Stopped));
             }
         }
-        let empty = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
-        let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
+        let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, default_wheel()));
         debug_assert!(
             wheel.as_deref().is_none_or(|wheel| wheel.is_empty()),
             "a job that is left has a timer"

@@ -1,9 +1,8 @@
 //! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, TakenWork};
+use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenWork};
 use super::state::{Body, Other, ShardState, TimerState};
-use super::work::ShardWork;
 use crate::job::{Dispatch, Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
 use std::mem::replace;
@@ -259,7 +258,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 }
 
-/// The properties of a run that begins.
 fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> RunFacts {
     let asks_rule_only = job.take_passed();
     let (number, missed, extra) =

@@ -1,8 +1,7 @@
 //! The ends of runs: a job waits for its next run, or is over.
 
-use super::handover::{ActiveRun, RunFacts, TakenWork};
+use super::handover::{ActiveRun, RunFacts, ShardWork, TakenWork};
 use super::state::{ShardState, StopStage, TimerState};
-use super::work::ShardWork;
 use crate::job::{After, Ending, Id, JobState, Turn};
 use crate::time::Moment;
 

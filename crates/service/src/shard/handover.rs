@@ -1,12 +1,22 @@
-//! The types that pass between shards and the driver: runs that come due, begin and end.
+//! The types that pass between shards and the driver: the work of jobs, and runs that come due,
+//! begin and end.
 
 use super::runs::WatchKey;
-use super::work::ShardWork;
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::SystemTime;
+
+/// The properties of work that a shard needs.
+pub(crate) trait ShardWork: Send {
+    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
+    /// overlap.
+    fn fork(&self) -> Option<Box<Self>>;
+
+    /// Returns `true` if it takes only an instant, so that it needs no executor.
+    fn is_instant(&self) -> bool;
+}
 
 /// A job that has come due, and is not plain.
 pub(crate) enum DueJob<W: ?Sized> {
@@ -106,18 +116,15 @@ impl<W: ShardWork + ?Sized> ActiveRun<W> {
         Self { facts, work, info, overlaps: false, watch: None, started, ended, failed: false }
     }
 
-    /// The run of a plain job.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
         Self::new(RunFacts::single(id, deadline), work, None)
     }
 
-    /// Returns `true` if the work takes only an instant.
     pub(crate) fn is_instant(&self) -> bool {
         self.work.as_ref().is_some_and(|work| work.is_instant())
     }
 }
 
-/// Work that was taken out of a job.
 pub(crate) enum TakenWork<W: ?Sized> {
     Work(Box<W>),
     Wake(Waker),

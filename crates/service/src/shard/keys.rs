@@ -23,7 +23,6 @@ pub(crate) struct Keys {
     parts: [CachePadded<Mutex<Table>>; PARTS],
 }
 
-/// The locked part for a key.
 pub(crate) struct Part<'a> {
     keys: &'a Keys,
     hash: u64,

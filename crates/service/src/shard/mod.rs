@@ -23,15 +23,15 @@ mod shrink;
 mod signal;
 mod state;
 mod stop;
-mod work;
 
-pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
-pub(crate) use handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, TakenJob, TakenWork};
+pub(crate) use dyn_timer::{DynTimer, default_wheel};
+pub(crate) use handover::{
+    ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenJob, TakenWork,
+};
 pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::Watch;
 pub(crate) use state::{ShardState, StopStage};
-pub(crate) use work::ShardWork;
 
 use crate::error::{ChangeError, Reason};
 use crate::job::{Dispatch, Id, Info, JobState, Key, Turn};
@@ -46,7 +46,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use wheelhouse_core::Tick;
 
-/// A shard.
 struct Shard<W: ShardWork + ?Sized> {
     /// Nothing is due before this tick. Written under the lock.
     next: AtomicU64,
@@ -116,7 +115,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         self.clock.now()
     }
 
-    /// The number of shards.
     pub(crate) fn count(&self) -> usize {
         self.shards.len()
     }
@@ -173,7 +171,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
-    /// Adds a number of all shards.
     pub(crate) fn sum(&self, of: impl Fn(&ShardState<W>) -> usize) -> usize {
         let mut sum = 0;
         self.with_all(|state| sum += of(state));
@@ -195,14 +192,14 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             return None;
         }
         let scheduled = self.with(shard, |state| state.schedule_plain(deadline, work));
-        match scheduled {
-            Ok(id) => Some(id),
-            Err(work) => {
-                self.release_room();
-                *refused = Some((Reason::Stopped, work));
-                None
-            }
-        }
+        scheduled.map_err(|work| *refused = Some(self.stopped(work))).ok()
+    }
+
+    /// Releases the room of a job that a stopped service has refused.
+    #[cold]
+    fn stopped<J>(&self, job: J) -> (Reason, J) {
+        self.release_room();
+        (Reason::Stopped, job)
     }
 
     /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the
@@ -239,22 +236,21 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         scheduled
     }
 
-    /// Schedules a job that only wakes a task. If it limits a run, it is never refused, and it also
-    /// fires while the service stops, since the stop may wait for that run.
+    /// Schedules a job that only wakes a task. If it is unlimited, it is not refused for the limit
+    /// of jobs. If it limits a run, it also fires while the service stops, since the stop may wait
+    /// for that run.
     pub(crate) fn schedule_wake(
         &self,
         deadline: Moment,
         waker: Waker,
+        unlimited: bool,
         limits_run: bool,
     ) -> Result<Id, Reason> {
-        self.admit(limits_run)?;
+        self.admit(unlimited)?;
         let shard = self.own_shard();
         let scheduled = self.with(shard, |state| state.schedule_wake(deadline, waker, limits_run));
         // A waker that is refused is dropped here, without the lock.
-        scheduled.map_err(|_waker| {
-            self.release_room();
-            Reason::Stopped
-        })
+        scheduled.map_err(|waker| self.stopped(waker).0)
     }
 
     /// Schedules a job that is due at once: see [`ShardState::schedule_due`].
@@ -269,10 +265,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
         let now = self.now();
         let scheduled = self.with(shard, |state| state.schedule_due(now, work, dispatch));
-        scheduled.map_err(|work| {
-            self.release_room();
-            (Reason::Stopped, work)
-        })
+        scheduled.map_err(|work| self.stopped(work))
     }
 
     /// Releases the room of a job that was not scheduled after all.
@@ -283,14 +276,14 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
-    /// Reserves room for a job. For the limit of a run it never fails.
+    /// Reserves room for a job. For a job that is unlimited it never fails.
     #[inline]
-    fn admit(&self, limits_run: bool) -> Result<(), Reason> {
-        if self.is_closed() && !limits_run {
+    fn admit(&self, unlimited: bool) -> Result<(), Reason> {
+        if self.is_closed() && !unlimited {
             return Err(Reason::Stopped);
         }
         let Some((limit, room)) = &self.room else { return Ok(()) };
-        let more = |jobs| (limits_run || jobs < *limit).then_some(jobs + 1);
+        let more = |jobs| (unlimited || jobs < *limit).then_some(jobs + 1);
         let made = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         made.map(drop).map_err(|_| Reason::LimitReached(*limit))
     }
@@ -307,7 +300,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         })
     }
 
-    /// Releases the key of a job.
     #[inline]
     pub(crate) fn free_key(&self, info: Option<&Info>, id: Id) {
         if let Some(key) = info.and_then(|info| info.key.as_ref()) {

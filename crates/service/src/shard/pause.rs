@@ -8,11 +8,12 @@
 //! The fence of a poll defers jobs that are scheduled during a poll of a scheduler until its end,
 //! so that a job that schedules itself again at once does not keep the poll from returning.
 
+use super::handover::ShardWork;
 use super::state::{Body, Other, ShardState, TimerState};
-use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Status};
 use crate::time::Moment;
+use std::sync::Arc;
 use wheelhouse_core::Tick;
 
 /// The most jobs that are resumed under one lock.
@@ -23,7 +24,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn full_state(&mut self, id: Id) -> Result<&mut JobState<W>, ChangeError> {
         let Some(slot) = self.slots.of_mut(id) else { return Err(self.missing()) };
         let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
-            Body::Plain(work) => self.job_states.insert(JobState::plain(work, self.ticks)),
+            Body::Plain(work) => {
+                self.job_states.insert(JobState::new(work, Arc::default(), self.ticks))
+            }
             Body::Other(Other::Full { job, .. }) => job,
             other => {
                 slot.body = other;
@@ -34,7 +37,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(&mut self.job_states[job])
     }
 
-    /// Prevents further runs until the job is [resumed](Self::resume).
     pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
         let stage = self.stage;
         let job = self.full_state(id)?;
@@ -53,7 +55,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(())
     }
 
-    /// Lets the job wait for its next run again.
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         // Unless a run that was requested for now has a timer, or is due.
         if self.full_state(id)?.resume() && self.is_off(id) {
@@ -83,12 +84,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Returns `true` if all jobs are paused, and this job is not that of a future.
     #[inline]
     pub(super) fn is_paused_with_all(&self, index: u32) -> bool {
-        self.all_paused
-            && match &self.slots[index].body {
-                Body::Plain(work) => !work.is_awaited(),
-                Body::Other(Other::Full { .. }) => true,
-                Body::Other(Other::Wake(..) | Other::Gone) => false,
-            }
+        self.all_paused && !matches!(self.slots[index].body, Body::Other(Other::Wake(..)))
     }
 
     /// Jobs come due again. Returns `true` if more deferred jobs are left.
@@ -111,7 +107,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         })
     }
 
-    /// Starts an extra run now.
     pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let stage = self.stage;
         let planned = self.slots.of(id).ok_or_else(|| self.missing())?.deadline;

@@ -1,7 +1,7 @@
 //! The state of jobs, for callers, and the list of all jobs.
 
+use super::handover::ShardWork;
 use super::state::{Body, Other, ShardState, Slot, TimerState};
-use super::work::ShardWork;
 use crate::job::{Id, Info, Status};
 use crate::time::Due;
 use std::sync::Arc;
@@ -60,11 +60,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let mut found = Vec::new();
         for index in from..upto.min(self.slots.end()) {
             let Some(slot) = self.slots.get(index) else { continue };
-            let is_awaited = match &slot.body {
-                Body::Plain(work) => work.is_awaited(),
-                Body::Other(other) => matches!(other, Other::Wake(..)),
-            };
-            if !is_awaited {
+            if !matches!(slot.body, Body::Other(Other::Wake(..))) {
                 let info = self.job_states.of(slot).map(|job| Arc::clone(&job.info));
                 found.push((self.id_of(slot.number, index), info));
             }

@@ -9,11 +9,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 pub(crate) enum ReadyItem {
-    /// A closure, and its place in a group if it needs one.
+    /// A closure with its place in a group; or, without a place, a run that was due when it was
+    /// scheduled, and may have to be handed out.
     Run(HandedOut, Option<GroupPermit>),
     Poll(Runnable),
-    /// A run that must be handed out.
-    Due(HandedOut),
 }
 
 #[derive(Default)]
@@ -45,15 +44,16 @@ impl ReadyQueue {
         Ok(())
     }
 
-    /// Takes out the next run. With `only_runs`, it takes out neither a future, which may wake
-    /// itself indefinitely, nor a run that must be handed out, which may schedule the next.
-    pub(crate) fn pop(&self, only_runs: bool) -> Option<ReadyItem> {
+    /// Takes out the next run. With `only_groups`, it takes out neither a future, which may wake
+    /// itself indefinitely, nor a run that was due when it was scheduled, which may schedule the
+    /// next.
+    pub(crate) fn pop(&self, only_groups: bool) -> Option<ReadyItem> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
         debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
-        if only_runs && !matches!(queue.ready.front(), Some(ReadyItem::Run(..))) {
+        if only_groups && !matches!(queue.ready.front(), Some(ReadyItem::Run(_, Some(_)))) {
             return None;
         }
         let run = queue.ready.pop_front();
@@ -74,7 +74,6 @@ impl ReadyQueue {
         self.is_empty() && self.tasks.load(Ordering::SeqCst) == 0
     }
 
-    /// Closes the queue, and returns the runs in it.
     pub(crate) fn close(&self) -> VecDeque<ReadyItem> {
         let mut queue = self.queue.lock();
         queue.closed = true;

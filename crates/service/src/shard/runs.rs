@@ -15,8 +15,6 @@ pub(crate) struct Runs {
     /// Those of them that do not occupy the driver, so it can check whether they are slow: runs
     /// that were handed out, and runs whose threads have lost the lead in them.
     watched: Slab<Watched>,
-    /// How many of the watched runs were reported as slow.
-    reported: usize,
 }
 
 #[derive(Debug)]
@@ -39,8 +37,6 @@ pub(crate) type SlowRun = (Id, Option<Arc<Info>>, Duration);
 pub(crate) struct Watch {
     /// When the oldest run began that was not reported.
     pub(crate) oldest: Option<Moment>,
-    /// There are runs that were reported as slow.
-    pub(crate) reported: bool,
     /// Runs that have not begun.
     pub(crate) waiting: usize,
 }
@@ -62,6 +58,7 @@ impl Runs {
     }
 
     /// The run of a thread has ended. Returns `true` if it was reported as slow.
+    #[cold]
     pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
         let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
         found.map(|(key, _)| WatchKey(key)).is_some_and(|key| self.unwatch(key))
@@ -69,18 +66,13 @@ impl Runs {
 
     /// The run has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
-        let reported = self.watched.remove(key.0).reported;
-        self.reported -= usize::from(reported);
-        debug_assert!(self.reported <= self.watched.len(), "{self:?}");
-        reported
+        self.watched.remove(key.0).reported
     }
 
-    /// Adds this shard to the others.
     pub(crate) fn add_to(&self, watch: &mut Watch) {
         let unreported =
             self.watched.iter().filter(|(_, run)| !run.reported).map(|(_, run)| run.since).min();
         watch.oldest = watch.oldest.into_iter().chain(unreported).min();
-        watch.reported |= self.reported > 0;
         watch.waiting += self.in_flight - self.begun;
     }
 
@@ -91,11 +83,10 @@ impl Runs {
         now: Moment,
         limit: Duration,
     ) -> impl Iterator<Item = SlowRun> {
-        let Self { watched, reported, .. } = self;
-        watched.iter_mut().filter(|(_, run)| !run.reported).filter_map(move |(_, run)| {
+        let unreported = self.watched.iter_mut().filter(|(_, run)| !run.reported);
+        unreported.filter_map(move |(_, run)| {
             let time = now.saturating_since(run.since);
             run.reported = time > limit;
-            *reported += usize::from(run.reported);
             run.reported.then(|| (run.id, run.info.clone(), time))
         })
     }

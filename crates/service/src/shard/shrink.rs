@@ -1,11 +1,10 @@
 //! Releases the memory of jobs that are gone.
 
 use super::Shards;
-use super::dyn_timer::DynTimer;
+use super::dyn_timer::{DynTimer, default_wheel};
+use super::handover::ShardWork;
 use super::state::{ShardState, TimerState};
-use super::work::ShardWork;
 use wheelhouse_core::{Expired, Tick};
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Returns `true` if most memory here is unused, and few jobs are left.
@@ -23,8 +22,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// Moves all timers into a new wheel, in order, and returns the old one.
     fn renew_wheel(&mut self) -> Box<DynTimer> {
-        let mut former: Box<DynTimer> = Box::new(HierarchicalWheel::new());
-        std::mem::swap(&mut former, &mut self.wheel);
+        let mut former = std::mem::replace(&mut self.wheel, default_wheel());
         let fired = self.wheel.pop_expired(former.now());
         debug_assert!(fired.is_none(), "a new wheel is empty");
         while let Some(Expired { value, deadline, .. }) = former.pop_expired(Tick::MAX) {
@@ -36,7 +34,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, ShardState::shrink));
     }

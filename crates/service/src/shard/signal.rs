@@ -51,14 +51,8 @@ impl Signal {
         }
     }
 
-    /// There is something to do at once. Wakes the driver if it sleeps.
-    pub(crate) fn wake_sleeper(&self) {
-        self.earlier(Moment::ORIGIN);
-    }
-
-    /// Wakes the driver in any case. If several threads want to wake a sleeping driver, only one
-    /// does.
-    pub(crate) fn wake(&self) {
+    /// Threads that come later find the driver awake.
+    fn wake(&self) {
         self.awake();
         // If a leader stores its sleep time after this, it became the leader before the waker reads
         // who leads: see `Pool::promote`.
@@ -67,6 +61,11 @@ impl Signal {
         if let Some(wake) = waker {
             wake();
         }
+    }
+
+    /// There is something to do at once. Wakes the driver if it sleeps.
+    pub(crate) fn wake_sleeper(&self) {
+        self.earlier(Moment::ORIGIN);
     }
 }
 

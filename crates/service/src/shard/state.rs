@@ -3,8 +3,8 @@
 
 use super::arena::Arena;
 use super::dyn_timer::{DynTimer, JobIndex};
+use super::handover::ShardWork;
 use super::runs::Runs;
-use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Dispatch, Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
@@ -31,7 +31,6 @@ pub(super) struct Slot<W: ?Sized> {
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 impl<W: ?Sized> Slot<W> {
-    /// The index of the [`JobState`], if the job has one.
     fn job_state(&self) -> Option<u32> {
         if let Body::Other(Other::Full { job, .. }) = self.body { Some(job) } else { None }
     }
@@ -64,7 +63,6 @@ impl<W: ?Sized> Arena<Slot<W>> {
 }
 
 impl<W: ?Sized> Arena<JobState<W>> {
-    /// The state of a job that is not plain.
     #[inline]
     pub(super) fn of(&self, slot: &Slot<W>) -> Option<&JobState<W>> {
         slot.job_state().map(|job| &self[job])
@@ -76,7 +74,6 @@ impl<W: ?Sized> Arena<JobState<W>> {
     }
 }
 
-/// The timer of a job.
 #[derive(Clone, Copy)]
 pub(super) enum TimerState {
     /// The timer in the wheel. It never fires after the tick of the job's deadline, or of the
@@ -208,7 +205,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             .saturating_sub(self.shards)
     }
 
-    /// The number of jobs that are not over.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -239,7 +235,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return Err(work);
         }
         let body = if dispatch.is_async {
-            let mut job = JobState::plain(work, self.ticks);
+            let mut job = JobState::new(work, Arc::default(), self.ticks);
             job.rare.get_or_insert_default().dispatch = dispatch;
             Body::Other(Other::Full { job: self.job_states.insert(job), with_rare: true })
         } else {
@@ -264,13 +260,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         NonZeroU64::MIN.saturating_add(number)
     }
 
-    /// Returns the turn of the next run that is handed out.
     pub(super) fn next_turn(&mut self) -> Turn {
         self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
         self.turn
     }
 
-    /// Inserts a job, with a timer for this tick.
     #[inline]
     fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
         let number = self.next_number();
@@ -315,7 +309,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Other(wake)))
     }
 
-    /// Returns `true` if a job is the limit of a run.
     pub(super) fn limits_run(&self, index: u32) -> bool {
         matches!(self.slots[index].body, Body::Other(Other::Wake(_, true)))
     }
@@ -379,7 +372,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(std::mem::replace(&mut self.wakers[index], waker))
     }
 
-    /// The error for a job that does not exist.
     #[inline]
     pub(super) fn missing(&self) -> ChangeError {
         if self.stage.runs() { ChangeError::Over } else { ChangeError::Stopped }

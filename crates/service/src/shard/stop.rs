@@ -1,9 +1,9 @@
 //! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
 //! a stop, which waits for them.
 
+use super::handover::ShardWork;
 use super::runs::{SlowRun, Watch};
 use super::state::StopStage;
-use super::work::ShardWork;
 use super::{Shards, TakenJob};
 use crate::sync::thread_local;
 use crate::time::Moment;
@@ -25,7 +25,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         watch
     }
 
-    /// Runs to be reported as slow.
     pub(crate) fn take_slow(&self, now: Moment, limit: Duration) -> Vec<SlowRun> {
         let mut slow = Vec::new();
         self.with_all(|state| {
@@ -64,7 +63,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
-    /// The number of runs of this service that this thread is in.
     pub(crate) fn runs_on_this_thread(&self) -> usize {
         let is_own = |service: &&usize| **service == self.address();
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
@@ -75,7 +73,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     }
 }
 
-/// See [`Shards::enter`].
 struct Entered;
 
 impl Drop for Entered {

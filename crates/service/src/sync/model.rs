@@ -3,7 +3,6 @@
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
 pub(crate) use loom::{thread, thread_local};
 
-use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,57 +113,5 @@ impl Unparker {
         let (token, changed) = &*self.0;
         *token.lock() = true;
         changed.notify_all();
-    }
-}
-
-/// A channel.
-struct Channel<T> {
-    queue: Mutex<Queue<T>>,
-    changed: Condvar,
-}
-
-struct Queue<T> {
-    messages: VecDeque<T>,
-    /// The sender is gone.
-    closed: bool,
-}
-
-pub(crate) struct Sender<T>(Arc<Channel<T>>);
-pub(crate) struct Receiver<T>(Arc<Channel<T>>);
-
-pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
-    let channel = Arc::new(Channel { queue, changed: Condvar::default() });
-    (Sender(Arc::clone(&channel)), Receiver(channel))
-}
-
-impl<T> Sender<T> {
-    /// Never fails: the tests and the workers keep the receiver.
-    pub(crate) fn send(&self, message: T) -> Result<(), T> {
-        self.0.queue.lock().messages.push_back(message);
-        self.0.changed.notify_all();
-        Ok(())
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.queue.lock().closed = true;
-        self.0.changed.notify_all();
-    }
-}
-
-impl<T> Receiver<T> {
-    /// Waits for a message. An error if there is none and the sender is gone.
-    pub(crate) fn recv(&self) -> Result<T, ()> {
-        let mut queue = self.0.queue.lock();
-        self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);
-        queue.messages.pop_front().ok_or(())
-    }
-}
-
-impl<T> Clone for Receiver<T> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
     }
 }

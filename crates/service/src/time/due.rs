@@ -64,7 +64,6 @@ impl From<SystemTime> for When {
     }
 }
 
-/// When a job is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     /// For a wall-clock time, an estimate.
@@ -79,27 +78,22 @@ pub(crate) struct Wall {
     pub(crate) time: SystemTime,
     /// The job runs this much later than `time`.
     jitter_delay: Duration,
-    /// The time between two checks of the job.
     check_interval: Duration,
 }
 
 impl Due {
-    /// Due at a moment.
     pub(crate) fn at(deadline: Moment) -> Self {
         Self { deadline, wall: None }
     }
 
     /// Due at a wall-clock time, or now if that is past. `None` if it is out of range.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
-        let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
-        Some(Self {
-            deadline: now.checked_add(left)?,
-            wall: Some(Box::new(Wall {
-                time,
-                jitter_delay: Duration::ZERO,
-                check_interval: check_interval(now),
-            })),
-        })
+        let left = time.duration_since(clock.wall()).unwrap_or_default();
+        let deadline = clock.now().checked_add(left)?;
+        let (least, most) = CHECK_INTERVAL;
+        let check_interval = least + (most - least).mul_f64(fastrand::f64());
+        let wall = Wall { time, jitter_delay: Duration::ZERO, check_interval };
+        Some(Self { deadline, wall: Some(Box::new(wall)) })
     }
 
     /// The same, but `jitter_delay` later. At the last moment it stays there.
@@ -132,30 +126,18 @@ impl Wall {
     }
 }
 
-/// A time between two checks, spread over the allowed range by the moment of scheduling: a
-/// multiplication separates moments that are a microsecond apart (Fibonacci hashing).
-fn check_interval(now: Moment) -> Duration {
-    let share = now.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    let (least, most) = CHECK_INTERVAL;
-    least + (most - least).mul_f64(share as f64 / f64::from(u32::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ManualClock;
 
     #[test]
     fn what_was_scheduled_together_is_not_looked_at_together() {
-        let intervals: Vec<_> = (0..1_500)
-            .map(|job| check_interval(Moment::from_nanos(1_000_000 + job * 300)))
-            .collect();
-        for second in 45..60 {
-            let within = |interval: &&Duration| interval.as_secs() == second;
-            assert!(
-                (50..150).contains(&intervals.iter().filter(within).count()),
-                "{second}: {intervals:?}"
-            );
-        }
-        assert!((CHECK_INTERVAL.0..=CHECK_INTERVAL.1).contains(&check_interval(Moment::MAX)));
+        let due = |_| Due::at_time(&ManualClock::new(), SystemTime::now()).unwrap();
+        let interval = |due: Due| due.wall.unwrap().check_interval;
+        let mut intervals: Vec<_> = (0..1_000).map(due).map(interval).collect();
+        assert!(intervals.iter().all(|its| *its >= CHECK_INTERVAL.0 && *its <= CHECK_INTERVAL.1));
+        intervals.dedup();
+        assert!(intervals.len() > 900, "{intervals:?}");
     }
 }

@@ -12,15 +12,6 @@ pub(crate) use ticks::Ticks;
 use std::time::Duration;
 
 /// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), up to 584 years.
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::Moment;
-///
-/// let soon = Moment::ORIGIN.checked_add(Duration::from_millis(5));
-/// assert_eq!(soon, Some(Moment::from_nanos(5_000_000)));
-/// assert_eq!(Moment::MAX.checked_add(Duration::from_nanos(1)), None);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Moment(u64);
 

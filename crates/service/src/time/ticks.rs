@@ -50,7 +50,6 @@ impl Ticks {
         moment.0 / self.length
     }
 
-    /// The instant of a tick.
     #[inline]
     pub(crate) fn instant(self, tick: Tick) -> Moment {
         Moment(tick.saturating_mul(self.length.get()))

@@ -7,15 +7,13 @@ use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::SystemTime;
-use wheelhouse_service::{
-    Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
-};
+use wheelhouse_service::{Event, EventKind, ManualClock, Reason, Run, Service, Status, Stop};
 
 #[test]
 fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     let ((mut rig, runs, _), log) = (Rig::with_kept_futures(), Log::default());
     let receivers = log.clone();
-    let job = rig.timers.every(ms(10)).missed(Missed::Burst).run_async(move |_| {
+    let job = rig.timers.every(ms(10)).run_async(move |_| {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         receivers.push(sender);
         async { receiver.await.unwrap() }
@@ -32,17 +30,8 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     assert!(poll(&mut run).is_ready() && run.job().is_none());
     assert!(poll(&mut run).is_ready(), "and again");
     assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
-    // The periods that passed in the meantime are made up for, one after the other.
-    for number in 2..=3 {
-        rig.play(35);
-        let mut run = runs.one();
-        assert!(poll(&mut run).is_pending());
-        log.one().send(()).unwrap();
-        assert!(poll(&mut run).is_ready());
-        assert_eq!(job.runs(), number);
-    }
-    rig.play(39);
-    assert!(runs.take().is_empty());
+    rig.play(35);
+    assert_eq!(runs.len(), 1, "it makes up for the periods that have passed");
 }
 
 #[test]

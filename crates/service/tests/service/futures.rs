@@ -1,5 +1,4 @@
-//! Futures: polled by hand on a manual clock, which makes each step visible. `migration.rs` awaits
-//! them on tokio.
+//! Futures: polled by hand on a manual clock, which makes each step visible.
 
 use crate::common::{HOUR, Rig, at, await_here, ms, poll, returns};
 use futures_core::Stream;
@@ -177,10 +176,10 @@ fn values_come_out_of_a_delay_queue_at_their_times() {
     assert_eq!((late.remove(), late.refresh(ms(1))), over);
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     let again = queue.insert(ms(1), "again").unwrap();
-    assert_eq!(again.job().deadline(), Some(at(36)));
+    assert_eq!(again.deadline(), Some(at(36)));
     rig.play(40);
     // Its time has come, and it was not taken yet.
-    assert_eq!((again.job().deadline(), queue.len()), (None, 1));
+    assert_eq!((again.deadline(), queue.len()), (None, 1));
     assert_eq!((again.remove(), again.refresh(ms(1))), over);
     queue.insert(ms(500), "in time").unwrap();
     assert_eq!((queue.into_values(), rig.timers.len()), (vec!["again", "in time"], 0));
@@ -195,7 +194,18 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     only.remove().unwrap();
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(None)));
 
-    queue.insert(ms(10), "dropped with the queue").unwrap();
+    // Also of a value that comes sooner, and of no other.
+    let moved = queue.insert(ms(10), "moved").unwrap();
+    assert!(task.next(&mut queue).is_pending());
+    queue.insert(ms(20), "later").unwrap();
+    assert_eq!(task.woken(), 0);
+    queue.insert(ms(5), "sooner").unwrap();
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
+    moved.refresh(ms(1)).unwrap();
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
+    // The clock stands still, and the scheduler polls at a later time.
+    rig.scheduler.poll(at(1));
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(Some("moved"))));
     drop(queue);
     assert!(rig.timers.is_empty());
     assert_eq!(rig.play(100), 0);
@@ -206,8 +216,7 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert!(task.next(&mut queue).is_pending());
     let jobs = rig.scheduler.stop();
     assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are not jobs of the user");
-    let stopped = ChangeError::Stopped;
-    assert_eq!((stranded.remove(), stranded.refresh(ms(1))), (Err(stopped), Err(stopped)));
+    assert_eq!(stranded.refresh(ms(1)), Err(ChangeError::Stopped));
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     assert_eq!(queue.into_values(), ["stranded", "too"]);
     let rejected = DelayQueue::new(&rig.timers).insert(ms(1), "back").unwrap_err();

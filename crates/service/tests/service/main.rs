@@ -11,7 +11,6 @@ mod cron;
 mod cron_lines;
 mod delivery;
 mod draining;
-mod driver;
 mod driving;
 mod examples;
 mod faults;

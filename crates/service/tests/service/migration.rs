@@ -1,15 +1,14 @@
 //! Checks the migration page: the tests that it names exist, and its statements about tokio hold
 //! for tokio's own intervals.
 
-use crate::common::{HOUR, Rig, await_here, ms, poll};
+use crate::common::{Rig, ms, poll};
 use std::fs;
-use std::future::pending;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
-use wheelhouse_service::future::{DelayQueue, Interval, TimeoutError};
-use wheelhouse_service::{Handle, Missed, Reason, Service};
+use wheelhouse_service::Missed;
+use wheelhouse_service::future::Interval;
 
 #[test]
 fn each_test_that_the_page_names_exists() {
@@ -23,40 +22,6 @@ fn each_test_that_the_page_names_exists() {
         let source = fs::read_to_string(format!("{root}/{file}")).unwrap();
         assert!(source.contains(&format!("fn {name}()")), "{test}");
     }
-}
-
-/// The calls of `tokio::time` and `DelayQueue` that have a counterpart, on tokio's own executor.
-async fn program_of_tokio(timers: &Handle) {
-    let before = timers.now();
-    timers.sleep(ms(1)).await.unwrap();
-    timers.sleep_until(before.saturating_add(ms(2))).await.unwrap();
-    let mut sleep = timers.sleep(HOUR);
-    sleep.reset(ms(1));
-    assert_eq!(((&mut sleep).await, sleep.await), (Ok(()), Ok(())), "the same when polled again");
-    let mut interval = timers.every(ms(1)).first_after(Duration::ZERO).times(2).interval().unwrap();
-    assert!(interval.tick().await.unwrap().unwrap().deadline <= timers.now());
-    assert!(interval.tick().await.is_some() && interval.tick().await.is_none());
-    assert_eq!(timers.every(Duration::ZERO).interval().err(), Some(Reason::ZeroPeriod));
-    let mut interval = timers.every(ms(1)).first_at(before).interval().unwrap();
-    assert_eq!(interval.tick().await.unwrap().unwrap().deadline, before);
-    assert_eq!(timers.timeout(ms(1), pending::<()>()).await, Err(TimeoutError::Elapsed));
-    let late = timers.timeout(before.saturating_since(timers.now()), pending::<()>());
-    assert_eq!(late.await, Err(TimeoutError::Elapsed));
-    assert_eq!(timers.timeout(Duration::ZERO, async { 1 }).await, Ok(1), "the future wins");
-    let mut queue = DelayQueue::new(timers);
-    queue.insert(ms(1), "put in").unwrap();
-    assert_eq!((queue.len(), queue.next().await, queue.is_empty()), (1, Some("put in"), true));
-}
-
-#[test]
-fn the_calls_of_tokio_have_the_counterparts_that_the_page_names() {
-    let service = Service::start().unwrap();
-    await_here(program_of_tokio(&service.handle()));
-    let timers = service.handle();
-    drop(service);
-    assert_eq!(await_here(timers.sleep(ms(1))), Err(Reason::Stopped));
-    let refused = await_here(timers.timeout(ms(1), pending::<()>()));
-    assert_eq!(refused, Err(TimeoutError::Refused(Reason::Stopped)));
 }
 
 /// Waits for the next beat, and returns when it was due, in milliseconds.

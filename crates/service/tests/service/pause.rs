@@ -9,30 +9,14 @@ use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status};
 
 /// An action on a job, or on all jobs.
-#[derive(Clone, Copy)]
-enum Act {
-    Pause,
-    Resume,
-    PauseAll,
-    ResumeAll,
-    RunNow,
-    Move(u64),
-}
+type Act = fn(&Rig, &JobHandle);
 
-use Act::{Move, Pause, PauseAll, Resume, ResumeAll, RunNow};
-
-impl Act {
-    fn on(self, rig: &Rig, job: &JobHandle) {
-        match self {
-            Pause => job.pause().unwrap(),
-            Resume => job.resume().unwrap(),
-            PauseAll => rig.timers.pause(),
-            ResumeAll => rig.timers.resume(),
-            RunNow => job.run_now().unwrap(),
-            Move(delay) => job.refresh(ms(delay)).unwrap(),
-        }
-    }
-}
+const PAUSE: Act = |_, job| job.pause().unwrap();
+const RESUME: Act = |_, job| job.resume().unwrap();
+const PAUSE_ALL: Act = |rig, _| rig.timers.pause();
+const RESUME_ALL: Act = |rig, _| rig.timers.resume();
+const RUN_NOW: Act = |_, job| job.run_now().unwrap();
+const MOVE: Act = |_, job| job.refresh(ms(1_000)).unwrap();
 
 type Schedule = fn(&Handle, &Log<u64>) -> JobHandle;
 
@@ -45,7 +29,7 @@ fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
         if at(*time) > rig.clock.now() {
             rig.play(*time);
         }
-        act.on(&rig, &job);
+        act(&rig, &job);
     }
     rig.play(7_000);
     let (snapshot, runs) = (rig.timers.snapshot(), log.take());
@@ -56,7 +40,7 @@ fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
 }
 
 /// The ways to pause and resume a job.
-const WAYS: [(Act, Act); 2] = [(Pause, Resume), (PauseAll, ResumeAll)];
+const WAYS: [(Act, Act); 2] = [(PAUSE, RESUME), (PAUSE_ALL, RESUME_ALL)];
 
 /// The runs of a job that is paused and resumed at these times, in either way.
 fn runs_around(pauses: &[(u64, u64)], schedule: Schedule) -> Vec<u64> {
@@ -149,7 +133,7 @@ fn what_is_paused_is_given_back_by_a_stop() {
     for (pause, _) in WAYS {
         let mut rig = Rig::new();
         let jobs = [10, 100].map(|n| rig.timers.every(ms(n)).run(|_| ()).unwrap());
-        jobs.iter().for_each(|job| pause.on(&rig, job));
+        jobs.iter().for_each(|job| pause(&rig, job));
         rig.play(50);
         let stopped = rig.scheduler.stop();
         assert_eq!((stopped.len(), jobs.map(|job| job.status())), (2, [Status::Stopped; 2]));
@@ -195,21 +179,22 @@ fn many_that_came_due_meanwhile_are_let_go_in_portions() {
 
 #[test]
 fn a_run_now_leaves_the_schedule_as_it_is() {
-    let three = runs(&[(130, RunNow), (130, RunNow), (160, RunNow)], |timers, log| {
+    let three = runs(&[(130, RUN_NOW), (130, RUN_NOW), (160, RUN_NOW)], |timers, log| {
         timers.every(ms(100)).times(3).run(log.times()).unwrap()
     });
     assert_eq!(three, [100, 130, 160, 200, 300]);
     // The run of a one-shot job is its only one.
-    let once = runs(&[(10, RunNow)], |timers, log| timers.after(ms(100)).run(log.times()).unwrap());
+    let once =
+        runs(&[(10, RUN_NOW)], |timers, log| timers.after(ms(100)).run(log.times()).unwrap());
     assert_eq!(once, [10]);
     // A paused job has one run. It is due again at 320 and at 420, which the slack rounds up.
-    let paused = runs(&[(20, Pause), (20, RunNow), (300, Resume)], |timers, log| {
+    let paused = runs(&[(20, PAUSE), (20, RUN_NOW), (300, RESUME)], |timers, log| {
         let plan = timers.every(ms(100)).first_after(ms(120)).slack(ms(50)).times(2);
         plan.run(log.times()).unwrap()
     });
     assert_eq!(paused, [20, 350, 450]);
     // The time of a rule passed during a pause. Then the run is moved: it takes place.
-    let acts = [(0, Pause), (500, PauseAll), (500, Resume), (500, Move(1_000)), (500, ResumeAll)];
+    let acts = [(0, PAUSE), (500, PAUSE_ALL), (500, RESUME), (500, MOVE), (500, RESUME_ALL)];
     let moved = runs(&acts, |timers, log| {
         timers.on(|after| Some(after + ms(100))).times(1).run(log.times()).unwrap()
     });

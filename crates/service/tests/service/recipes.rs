@@ -3,15 +3,13 @@
 
 #[path = "../../examples/recipes/idle_connections.rs"]
 mod idle_connections;
-#[path = "../../examples/recipes/metrics_over_http.rs"]
-mod metrics_over_http;
 #[path = "../../examples/recipes/with_tokio.rs"]
 mod with_tokio;
 
 use crate::common::{arrives, await_here, ms, poll, returns};
 use crossbeam_channel::{Receiver, unbounded};
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::thread;
@@ -204,73 +202,4 @@ fn a_server_that_stalls_does_not_keep_a_program_from_its_end() {
         });
         assert_eq!(running, 1);
     }
-}
-
-/// Answers one client. The client runs on another thread and ends when its connection does.
-fn answer(
-    client: impl FnOnce(TcpStream) -> String + Send + 'static,
-    text: String,
-) -> (io::Result<()>, String) {
-    returns(move || {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let client = thread::spawn(move || client(TcpStream::connect(address).unwrap()));
-        let (connection, _) = listener.accept().unwrap();
-        let answered = metrics_over_http::answer(&connection, &text, ms(100));
-        drop(connection);
-        (answered, client.join().unwrap())
-    })
-}
-
-/// Everything that a client receives until the connection ends.
-fn receive(mut connection: TcpStream) -> String {
-    let mut text = Vec::new();
-    // If data is unread when it is closed, a connection ends with an error.
-    connection.read_to_end(&mut text).unwrap_or_default();
-    String::from_utf8(text).unwrap()
-}
-
-const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n";
-
-/// Sends a byte now and then, and reads nothing, until the connection has ended. Without a deadline
-/// this would take minutes, since a request may be long.
-fn drip(mut connection: TcpStream) -> String {
-    while connection.write_all(b"G").is_ok() {
-        thread::sleep(ms(20));
-    }
-    String::new()
-}
-
-#[test]
-fn a_client_for_metrics_that_stalls_is_cut_off() {
-    let does_not_read = |mut connection: TcpStream| {
-        connection.write_all(REQUEST).unwrap();
-        drip(connection)
-    };
-    for (kind, (answered, _)) in [
-        ("silent", answer(receive, String::new())),
-        ("never ends its request", answer(drip, String::new())),
-        ("does not read", answer(does_not_read, "x".repeat(LARGE))),
-    ] {
-        let error = answered.expect_err(kind).kind();
-        assert!(matches!(error, ErrorKind::TimedOut | ErrorKind::WouldBlock), "{kind}: {error}");
-    }
-}
-
-#[test]
-fn a_client_for_metrics_that_stalls_delays_the_next_by_the_limit_at_most() {
-    let service = Service::start().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, timers) = (listener.local_addr().unwrap(), service.handle());
-    thread::spawn(move || metrics_over_http::serve(&listener, &timers, ms(100)));
-    let _silent = TcpStream::connect(address).unwrap();
-    let received = returns(move || {
-        let mut connection = TcpStream::connect(address).unwrap();
-        connection.write_all(REQUEST).unwrap();
-        receive(connection)
-    });
-    let (head, body) = received.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{received}");
-    assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{received}");
-    assert!(body.contains("\nwheelhouse_jobs 0\n"), "{received}");
 }

@@ -4,7 +4,8 @@
 //! cancelled has no run, each one-shot job runs once, periodic jobs continue, and nothing is left
 //! in flight.
 
-use crate::common::{Log, Random, Rig, ms};
+use crate::common::{Log, Rig, ms};
+use fastrand::Rng;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -121,14 +122,14 @@ struct World {
     kept: Vec<DueRun>,
 }
 
-fn schedule(world: &World, random: &mut Random) -> Job {
+fn schedule(world: &World, random: &mut Rng) -> Job {
     let all_paused = Arc::clone(&world.all_paused);
     let told = Arc::new(Told { all_paused, ..Told::default() });
     let (its, timers) = (Arc::clone(&told), &world.rig.timers);
     let run = move |run: &Run<'_>| its.run(run);
-    let (delay, period) = (ms(random.below(60)), ms(5 + random.below(40)));
+    let (delay, period) = (ms(random.u64(..60)), ms(5 + random.u64(..40)));
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(timers.now().as_nanos()) + delay;
-    let (handle, kind) = match random.below(8) {
+    let (handle, kind) = match random.u64(..8) {
         0 => (timers.after(delay).named("job").run(run).unwrap(), Kind::Once),
         1 => (timers.at(time).named("job").run(run).unwrap(), Kind::Once),
         2 => (timers.every(period).run(run).unwrap(), Kind::Repeats),
@@ -149,10 +150,10 @@ fn schedule(world: &World, random: &mut Random) -> Job {
 }
 
 /// One step of a script, on one of its jobs.
-fn step(world: &mut World, job: &Job, here: bool, random: &mut Random) {
+fn step(world: &mut World, job: &Job, here: bool, random: &mut Rng) {
     let timers = &world.rig.timers;
-    let change = match random.below(12) {
-        0 | 1 => Change::Move(random.below(80)),
+    let change = match random.u64(..12) {
+        0 | 1 => Change::Move(random.u64(..80)),
         2 => Change::Pause,
         3 | 4 => Change::Resume,
         5 => Change::RunNow,
@@ -164,11 +165,11 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Random) {
             timers.resume();
             return world.all_paused.store(false, Ordering::SeqCst);
         }
-        8 => return job.told.next.store(random.below(5), Ordering::SeqCst),
-        9 if random.below(4) == 0 => Change::Cancel,
+        8 => return job.told.next.store(random.u64(..5), Ordering::SeqCst),
+        9 if random.u64(..4) == 0 => Change::Cancel,
         _ => {
-            for _ in 0..random.below(3).min(world.kept.len() as u64) {
-                let which = random.below(world.kept.len() as u64) as usize;
+            for _ in 0..random.usize(..3).min(world.kept.len()) {
+                let which = random.usize(..world.kept.len());
                 world.kept.swap_remove(which).run();
             }
             return;
@@ -180,7 +181,7 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Random) {
 }
 
 fn play(seed: u64, here: bool) {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let (rig, held) = if here {
         (Rig::new(), Log::default())
     } else {
@@ -191,15 +192,15 @@ fn play(seed: u64, here: bool) {
     let mut world = World { rig, all_paused, group, kept: Vec::new() };
     let (mut jobs, mut now) = (Vec::new(), 0);
     for _ in 0..60 {
-        match (random.below(5), jobs.len()) {
+        match (random.u64(..5), jobs.len()) {
             (0, 0..5) | (_, 0) => jobs.push(schedule(&world, &mut random)),
             (1, _) => {
-                now += random.below(50);
+                now += random.u64(..50);
                 world.rig.play(now);
                 world.kept.extend(held.take());
             }
             (_, jobs_so_far) => {
-                let which = random.below(jobs_so_far as u64) as usize;
+                let which = random.usize(..jobs_so_far);
                 step(&mut world, &jobs[which], here, &mut random);
             }
         }

@@ -2,7 +2,8 @@
 //! until the service is stopped. Each job runs exactly as often as the return values said, and not
 //! before the deadline that was set last.
 
-use crate::common::{Log, Random, Rig, at, ms, wait_until};
+use crate::common::{Log, Rig, at, ms, wait_until};
+use fastrand::Rng;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,14 +54,14 @@ struct World {
 }
 
 impl World {
-    fn schedule(&self, key: String, random: &mut Random) -> Result<Scheduled, Reason> {
+    fn schedule(&self, key: String, random: &mut Rng) -> Result<Scheduled, Reason> {
         let (timers, runs) = (&self.timers, Arc::new(Runs::default()));
         let counts = Arc::clone(&runs);
         let job = move |run: &Run<'_>| counts.count(run);
-        let delay = Duration::from_micros(random.below(5_000));
+        let delay = Duration::from_micros(random.u64(..5_000));
         let not_before = timers.now().saturating_add(delay);
         let periodic = || timers.every(ms(1)).first_after(delay).times(3);
-        let (planned, scheduled) = match random.below(4) {
+        let (planned, scheduled) = match random.u64(..4) {
             0 => (1, timers.after(delay).named("job").run(job).map_err(Reason::from)),
             1 => (1, timers.after(delay).key(key).run(job).map_err(Reason::from)),
             2 => (3, periodic().run(job).map_err(Reason::from)),
@@ -70,15 +71,15 @@ impl World {
     }
 
     /// Cancels or moves a job that may be due at this very moment.
-    fn disturb(&self, job: &mut Scheduled, random: &mut Random) {
+    fn disturb(&self, job: &mut Scheduled, random: &mut Rng) {
         let (once, number) = (job.planned == 1, job.handle.number());
-        let told = match random.below(4) {
+        let told = match random.u64(..4) {
             0 => job.handle.cancel().map(|work| {
                 assert!(!once || work.runs() == 0);
                 self.came_back.push(number);
             }),
             1 => {
-                let delay = Duration::from_micros(random.below(5_000));
+                let delay = Duration::from_micros(random.u64(..5_000));
                 let not_before = self.timers.now().saturating_add(delay);
                 job.handle.refresh(delay).map(|()| job.not_before = not_before)
             }
@@ -95,13 +96,13 @@ impl World {
 
     /// Schedules a one-shot job under a common key. Half of these jobs schedule another under the
     /// same key when they run: the key is free then, but other threads compete for it.
-    fn schedule_common(&self, key: u64, random: &mut Random) {
+    fn schedule_common(&self, key: u64, random: &mut Rng) {
         let (runs, world) = (Arc::new(Runs::default()), self.clone());
-        let plan = self.timers.after(Duration::from_micros(random.below(2_000)));
-        let replaces = random.below(3) == 0;
+        let plan = self.timers.after(Duration::from_micros(random.u64(..2_000)));
+        let replaces = random.u64(..3) == 0;
         let name = key.to_string();
         let plan = if replaces { plan.replacing(name) } else { plan.key(name) };
-        let mut again = (random.below(2) == 0).then(|| Random(random.below(1 << 32)));
+        let mut again = (random.u64(..2) == 0).then(|| Rng::with_seed(random.u64(..1 << 32)));
         let counts = Arc::clone(&runs);
         let scheduled = plan.run(move |run| {
             counts.count(run);
@@ -118,22 +119,22 @@ impl World {
     }
 
     /// Cancels or refreshes the job that has a common key at this moment.
-    fn disturb_common(&self, random: &mut Random) {
-        let key = random.below(KEYS).to_string();
-        let told = if random.below(2) == 0 {
+    fn disturb_common(&self, random: &mut Rng) {
+        let key = random.u64(..KEYS).to_string();
+        let told = if random.u64(..2) == 0 {
             self.timers.cancel(&key).map(|job| {
                 assert_eq!((job.runs(), job.handle().key().map(|key| &**key)), (0, Some(&*key)));
                 self.came_back.push(job.handle().number());
             })
         } else {
-            self.timers.refresh(&key, Duration::from_micros(random.below(2_000)))
+            self.timers.refresh(&key, Duration::from_micros(random.u64(..2_000)))
         };
         assert!(told != Err(ChangeError::Stopped) || self.timers.is_stopped());
     }
 
     /// Continues until the stop refuses a job.
     fn produce(&self, thread: u64) -> Vec<Scheduled> {
-        let (mut random, mut jobs) = (Random(thread + 1), Vec::new());
+        let (mut random, mut jobs) = (Rng::with_seed(thread + 1), Vec::new());
         loop {
             // The jobs run in the meantime, also if these threads occupy all processors.
             wait_until(|| self.timers.len() <= 500);
@@ -145,11 +146,11 @@ impl World {
                 }
             }
             for among in [jobs.len(), jobs.len(), 50, 50] {
-                let back = random.below(among.min(jobs.len()) as u64) as usize;
+                let back = random.usize(..among.min(jobs.len()));
                 let index = jobs.len() - 1 - back;
                 self.disturb(&mut jobs[index], &mut random);
             }
-            self.schedule_common(random.below(KEYS), &mut random);
+            self.schedule_common(random.u64(..KEYS), &mut random);
             self.disturb_common(&mut random);
         }
     }
@@ -218,7 +219,7 @@ fn each_job_runs_as_often_as_it_should_on_workers() {
 
 /// Refreshes a job at about the time at which it runs, and compares the outcome with the return
 /// value, which is returned.
-fn race(timers: &Handle, random: &mut Random) -> Result<(), ChangeError> {
+fn race(timers: &Handle, random: &mut Rng) -> Result<(), ChangeError> {
     let started = Log::default();
     let log = started.clone();
     let body = move |run: &Run<'_>| {
@@ -228,7 +229,7 @@ fn race(timers: &Handle, random: &mut Random) -> Result<(), ChangeError> {
     };
     // It runs between half a tick and one and a half ticks from now.
     let job = timers.after(Duration::from_micros(500)).named("job").run(body).unwrap();
-    thread::sleep(Duration::from_micros(random.below(2_500)));
+    thread::sleep(Duration::from_micros(random.u64(..2_500)));
     let not_before = timers.now().saturating_add(ms(2));
     let told = job.refresh(ms(2));
     assert!(told.is_ok() || job.runs() == 1, "the error reports a run that has not begun");
@@ -245,7 +246,7 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     let timers = service.handle();
     let mut told = thread::scope(|scope| {
         let races = |seed| {
-            let (mut random, timers) = (Random(seed), &timers);
+            let (mut random, timers) = (Rng::with_seed(seed), &timers);
             scope.spawn(move || (0..300).map(|_| race(timers, &mut random)).collect::<Vec<_>>())
         };
         let threads: Vec<_> = (1..=THREADS).map(races).collect();
@@ -276,12 +277,12 @@ fn wait_for(number: &AtomicU64, at_least: u64) {
 /// during a poll, the others at any time. Returns when each is due, the poll in which it was
 /// scheduled at the latest, and when it ran.
 fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<(u64, u64, Log<u64>)> {
-    let (mut random, mut jobs) = (Random(seed), Vec::new());
+    let (mut random, mut jobs) = (Rng::with_seed(seed), Vec::new());
     let expiring = || meeting.expiring.load(Ordering::SeqCst);
     for poll in 1..=POLLS {
         wait_for(&meeting.expiring, poll);
         for n in 0..50 {
-            let (ran, deadline) = (Log::default(), expiring() - 1 + random.below(4));
+            let (ran, deadline) = (Log::default(), expiring() - 1 + random.u64(..4));
             timers.at(at(deadline)).run(ran.times()).unwrap();
             jobs.push((deadline, expiring() + 1, ran));
             meeting.arrived.fetch_add(u64::from(n == 0), Ordering::SeqCst);

@@ -22,7 +22,6 @@ pub(crate) struct Member {
     by_hand: bool,
 }
 
-/// The role of a thread in its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Lead,
@@ -60,14 +59,12 @@ impl Member {
         if self.by_hand { pool.real_time() } else { (nanos / 1_000).saturating_sub(pool.origin.1) }
     }
 
-    /// From here on this thread leads.
     pub(crate) fn lead(&self) {
         debug_assert_eq!(self.word.get(), NONE, "it was in no run");
         debug_assert!(self.is_leader_in_no_run(), "another thread leads");
         self.leads.set(true);
     }
 
-    /// Returns `true` if the pool names this thread as the leader, and the leader is in no run.
     fn is_leader_in_no_run(&self) -> bool {
         self.others().is_none_or(|pool| {
             let leader = pool.leader.load(Ordering::Relaxed);
@@ -183,7 +180,6 @@ impl Member {
     }
 }
 
-/// The current runs of the threads.
 impl Member {
     /// A job begins on this thread.
     #[inline]
@@ -203,13 +199,11 @@ impl Member {
         !self.leads()
     }
 
-    /// The former leader, if there is one.
     pub(crate) fn former_leader(&self) -> Option<usize> {
         let former = self.others()?.former.load(Ordering::Relaxed);
         (former != NOBODY).then_some(former as usize)
     }
 
-    /// The job that a thread runs.
     pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
         let running = &self.others()?.running[thread];
         let number = running.number.load(Ordering::Relaxed);

@@ -71,7 +71,6 @@ const THREAD_BITS: u32 = 16;
 // Zero is none of these numbers: see `Member::begin`.
 const _: () = assert!(MOST_THREADS < 1 << THREAD_BITS);
 
-/// The threads of a service.
 pub(crate) struct Pool {
     /// The run of the leader: see the head of this file.
     run: CachePadded<AtomicU64>,
@@ -128,7 +127,6 @@ impl Pool {
         }
     }
 
-    /// Wakes the leader.
     pub(crate) fn wake_leader(&self) {
         let leader = self.leader.load(Ordering::SeqCst);
         debug_assert_ne!(leader, NOBODY, "a pool always has a leader");
@@ -237,7 +235,6 @@ impl Pool {
         }
     }
 
-    /// How long runs take on average.
     fn mean(&self) -> Duration {
         Duration::from_nanos(self.mean.load(Ordering::Relaxed))
     }

@@ -112,17 +112,6 @@ impl Drop for Bomb {
     }
 }
 
-/// A pseudo-random number generator.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
 /// A list that jobs write to.
 pub struct Log<T>(Arc<Mutex<Vec<T>>>);
 
