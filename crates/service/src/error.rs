@@ -147,7 +147,8 @@ pub enum ChangeError {
     /// The job is running. After a cancel, this run continues, and no other follows. After a move,
     /// this is the last run, so there is none to move.
     Running,
-    /// The job is over. A one-shot job without name or key does not keep how it ended.
+    /// The job is over. A one-shot job without a name, a key or another option does not keep how
+    /// it ended.
     Over,
     /// The last run of the job has ended.
     Finished,
@@ -215,8 +216,8 @@ impl fmt::Display for BuildError {
             }
             Self::Workers(threads) => write!(
                 f,
-                "a service of {threads} threads: leave `workers` out for one per processor, or \
-                 give it a number from 1 to {MOST_THREADS}",
+                "a service of {threads} threads: leave `workers` out for one per processor and \
+                 at least four, or give it a number from 1 to {MOST_THREADS}",
             ),
             Self::SlowAfterZero => f.write_str(
                 "a `slow_after` of zero: each run would be reported, so give it a time above zero, \

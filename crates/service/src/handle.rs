@@ -120,8 +120,8 @@ impl Handle {
     /// that exists from the first step to the last is listed once. A job that is scheduled or ends
     /// meanwhile may be listed. Futures of the [`future`](crate::future) module are not.
     ///
-    /// O(n) in total. Each step takes the lock of a shard at most once, for a portion of its jobs,
-    /// and each question to a handle takes it again.
+    /// O(n) in total. The lock of a shard is taken for a portion of its jobs at a time, and
+    /// each question to a handle takes it again.
     pub fn jobs(&self) -> impl Iterator<Item = JobHandle> + use<> {
         let (timers, mut shard, mut next) = (self.clone(), 0, 0);
         let portions = std::iter::from_fn(move || {

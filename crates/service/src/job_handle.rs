@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime};
 /// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard briefly,
 /// and never waits for a run.
 ///
-/// **When the job is over**, the handle of a job with a [name](crate::OneShot::named), a key or
-/// several runs still knows how it ended and how often it ran. Those of other jobs return
+/// **When the job is over**, its handle still knows how it ended and how often it ran, if the plan
+/// had a name, a key, several runs or another option. The handle of a plain job returns
 /// [`Status::Over`] and [`ChangeError::Over`], or [`Stopped`](ChangeError::Stopped) once the
 /// service is stopped.
 #[derive(Clone)]

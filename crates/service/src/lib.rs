@@ -105,9 +105,10 @@
 //!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **Nothing blocks for ever.** A call waits only for a shard lock, held for one such call or
-//!    for at most 64 timers. The leader waits for no receiver. A stop that a job calls does not
-//!    wait for runs that have not begun.
+//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. It is held for one such
+//!    call, for at most 64 timers, or for all entries of the shard while memory is released. The
+//!    leader waits for no receiver. A stop that a job calls does not wait for runs that have not
+//!    begun.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated,
 //!    and so do the times in lists and ranges of a cron line. If the wall clock is set, or the
 //!    machine was suspended, jobs for a time of day follow within a minute. No other job is

@@ -171,7 +171,9 @@ impl Builder {
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
     /// no limit. The highest limit is 2^31. Zero is refused.
     ///
-    /// A job that is over makes room at once. With a limit all threads write to one counter.
+    /// Sleeps and other futures count too. A time limit of an async run counts, and is never
+    /// refused. A job that is over makes room at once. With a limit all threads write to one
+    /// counter.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self

@@ -53,8 +53,9 @@ pub enum Stop {
 #[non_exhaustive]
 pub struct Stopped {
     /// The jobs that did not run, in the order of their deadlines. A one-shot job in this list
-    /// never ran. A periodic job that was running during the stop is in the list if the service
-    /// waited for its run. Futures are not in the list: they are notified before the stop returns.
+    /// never ran, or waited for a retry. A periodic job that was running during the stop is in the
+    /// list if the service waited for its run. Futures are not in the list: they are notified
+    /// before the stop returns.
     pub jobs: Vec<Job>,
     /// The number of runs still in progress: zero, unless the service did not wait for them, or
     /// one of its jobs stopped it.
@@ -64,8 +65,8 @@ pub struct Stopped {
 impl Scheduler {
     /// Starts the [threads](Builder::workers) of the scheduler, or a single one if no number was
     /// set. This consumes the scheduler, so it cannot be started twice. Unless set otherwise, the
-    /// service has the single shard of the scheduler; [`Builder::start`] uses a shard and a thread
-    /// for each processor.
+    /// service has the single shard of the scheduler; [`Builder::start`] uses at least four shards
+    /// and threads.
     ///
     /// # Errors
     ///

@@ -17,7 +17,8 @@ impl Service {
     /// the call begins.
     ///
     /// A one-shot job that was not cancelled has either begun its run or is returned, never both. A
-    /// periodic job with a run still to come is returned, whether or not it ran before.
+    /// job with a run still to come, of its schedule or as a retry, is returned, whether or not it
+    /// ran before.
     ///
     /// A job of the service may call this, and so may an observer of its events: the stop then
     /// neither waits for that run nor returns its job.

@@ -79,7 +79,8 @@ impl Stream for Interval {
 }
 
 impl Periodic<'_> {
-    /// Creates an [`Interval`] from the plan, for async code. Name and key are ignored.
+    /// Creates an [`Interval`] from the plan, for async code. Options of a run (name, key, group,
+    /// retry, limit, jitter, blocking) are ignored.
     ///
     /// # Errors
     ///

@@ -109,7 +109,8 @@ pub enum Status {
     Cancelled,
     /// The service was stopped before its (next) run.
     Stopped,
-    /// One of the last three. A one-shot job without name or key does not keep which.
+    /// One of the last three. A one-shot job without a name, a key or another option does not keep
+    /// which.
     Over,
 }
 

@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The default slack. A job with a period of a second can be a millisecond late, and a run of
-/// 100,000 such jobs takes 0.55 us of processor time instead of 2.55.
+/// The default slack. A job with a period of a second can be a millisecond late. Without it, a run
+/// of 100,000 such jobs took five times the processor time, since each tick had its own wake-up.
 fn slack_of(period: Duration) -> Duration {
     (period / 1_000).min(Duration::from_millis(1))
 }
