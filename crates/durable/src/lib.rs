@@ -35,7 +35,9 @@
 //!   end of a lease and returns a token, which the ack must contain. If a program dies, its jobs
 //!   become visible again when their leases end.
 //! * The start of a run is a separate change, **begin**, which is committed when a worker is free
-//!   for it. It counts the attempt. Until then the job can be cancelled, moved and replaced.
+//!   for it. It counts the attempt. Until then the job can be cancelled, moved and replaced. If
+//!   workers are free at the time of the claim, the claim begins the runs itself, as long as the
+//!   jobs are first attempts without a policy.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it. A caller that
 //!   waits commits on its own thread if the committer has nothing to do.
@@ -68,7 +70,7 @@
 //! | | |
 //! |---|---|
 //! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
-//! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
+//! | a run | its share of a claim and of a commit (end), with an allocation for each. A run that its claim has not begun: its share of another commit (begin) |
 //! | nothing due | each second, one claim for closures, one for futures, and a lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | workers; a committer and a claimer for each store, and one more if it waits for commits of other programs |

@@ -2,10 +2,10 @@
 //! and other programs take it if handlers take long.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, PACE, World, key, millis, receive, schedule, secs, telling,
-    wait_acked, wait_until, waiting,
+    Faults, FaultyStore, KIND, MINUTE, PACE, World, always_waiting, key, millis, receive, schedule,
+    secs, telling, wait_acked, wait_until, waiting,
 };
-use wheelhouse_durable::store::{Change, Outcome, State, Store};
+use wheelhouse_durable::store::{Change, Key, MemoryStore, Outcome, Put, State, Store};
 use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
 
 /// A leased job that waits for a worker is cancelled, moved and replaced like a pending job, by
@@ -165,7 +165,9 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
     let world = World::new();
     let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
     let timers = world.start_faulty(handlers);
-    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+    // A job with a policy, which no claim begins.
+    let plan = timers.after(secs(1)).key("k").max_attempts(9);
+    plan.schedule_bytes(KIND, "").unwrap();
     let commits = world.faults.commits().len();
     let closed = world.faults.gate.lock();
     world.clock.advance(secs(1));
@@ -178,6 +180,109 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
     wait_acked(&timers, 1);
     assert_eq!(timers.snapshot().counts.started, 1);
     assert!(world.store.is_empty());
+}
+
+/// The same if the answer of the claim that begins the run arrives after the end of the lease.
+#[test]
+fn a_run_that_its_claim_has_begun_is_not_called_when_its_lease_has_run_out() {
+    let world = World::new();
+    let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
+    let timers = world.start_faulty(handlers);
+    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+    let closed = world.faults.answer_gate.lock();
+    world.clock.advance(secs(1));
+    wait_until("the claim has begun it", || {
+        world.find("k").is_some_and(|row| matches!(row.state, State::Begun(_)) && row.attempt == 1)
+    });
+    world.clock.advance(secs(31));
+    drop(closed);
+    // If the claimer is faster than the release, the job is claimed again, and the attempt counts.
+    let (attempt, is_superseded) = receive(&begun);
+    assert!(attempt <= 2 && !is_superseded);
+    wait_acked(&timers, 1);
+    assert_eq!(timers.snapshot().counts.started, 1);
+    assert!(world.store.is_empty() && world.events.lock().is_empty(), "it was released");
+}
+
+/// A claim begins the run if a worker is free: no commit follows before the handler is called. It
+/// begins none while all workers are busy.
+#[test]
+fn a_claim_begins_what_a_worker_is_free_for() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
+    for key in ["a", "b", "c"] {
+        schedule(&timers, key);
+    }
+    let mut two = [timers.next(), timers.next()];
+    two.sort();
+    assert_eq!((two, world.faults.commits()), (["a", "b"].map(String::from), vec![1; 3]));
+    assert_eq!(world.find("c").unwrap().state, State::Pending);
+    assert_eq!(timers.cancel("a").unwrap(), Cancel::Running);
+    assert_eq!(world.faults.lock().to_begin.iter().max(), Some(&2));
+    (0..3).for_each(|_| timers.go());
+    assert_eq!(timers.next(), "c");
+    wait_until("all have ended", || world.store.is_empty());
+}
+
+/// The claims of two stores begin runs for the same worker. The second is released, without an
+/// attempt, and runs after the first.
+#[test]
+fn a_run_that_its_claim_has_begun_without_a_worker_is_released() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let (one, other, faults) = (world.other_store(), world.other_store(), Faults::default());
+    let slow =
+        FaultyStore { store: one.clone(), faults: faults.clone(), ..FaultyStore::new(&world) };
+    let fast = FaultyStore { store: other.clone(), ..FaultyStore::new(&world) };
+    let builder = world.builder(handlers).workers(1);
+    let timers = with(builder.start_shards([slow, fast]).unwrap());
+    let put = |store: &MemoryStore, key: &str| {
+        let (key, kind, when) = (Key::new(key).unwrap(), KIND.into(), When::After(secs(0)));
+        let (payload, policy, replace) = (Vec::new(), String::new(), false);
+        let put = Change::Put(Put { key, kind, payload, policy, when, replace });
+        assert_eq!(store.clone().commit(&[put]).unwrap(), [Outcome::Done]);
+    };
+    let row = || one.clone().find(&Key::new("second").unwrap()).unwrap().unwrap();
+    let closed = faults.answer_gate.lock();
+    put(&one, "second");
+    wait_until("its claim has begun it", || row().state.run().is_some());
+    put(&other, "first");
+    assert_eq!(timers.next(), "first");
+    drop(closed);
+    wait_until("it is released", || timers.snapshot().counts.released == 1);
+    assert!(timers.begun.is_empty() && row().attempt == 0, "{:?}", row());
+    timers.go();
+    assert_eq!((timers.next().as_str(), row().attempt), ("second", 1));
+    timers.go();
+    wait_acked(&timers, 2);
+}
+
+/// If the answer of a claim is lost, the runs that it has begun have used up an attempt, once. A
+/// job that may have one attempt only is not begun by a claim.
+#[test]
+fn a_lost_answer_of_a_claim_costs_an_attempt_and_no_job() {
+    for most in [1, 20] {
+        let world = World::new();
+        let (handlers, attempts) = telling(|run| (key(run), run.attempt()));
+        let builder = world.builder(handlers).workers(2).max_attempts(most);
+        let timers = builder.start(FaultyStore::new(&world)).unwrap();
+        timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
+        let once = timers.after(secs(1)).key("once").max_attempts(1);
+        once.schedule_bytes(KIND, "").unwrap();
+        world.faults.lock().loses_a_claim = true;
+        world.clock.advance(secs(1));
+        wait_until("its answer is lost", || timers.snapshot().counts.store_errors == 1);
+        world.clock.advance(secs(31));
+        wait_acked(&timers, 2);
+        let mut seen: Vec<_> = attempts.try_iter().collect();
+        seen.sort();
+        let attempt = if most == 1 { 1 } else { 2 };
+        assert_eq!(seen, [("once".to_owned(), 1), ("plain".to_owned(), attempt)]);
+        assert_eq!(timers.dead(None, 9).unwrap(), []);
+        let to_begin = world.faults.lock().to_begin.clone();
+        assert_eq!(to_begin.first(), Some(&0), "the claim after a failure begins nothing");
+    }
 }
 
 /// Runs that could not begin during an outage do not all begin when the store is back.

@@ -1,12 +1,14 @@
 //! Handlers that take long, hang, or stop the timers that run them.
 
 use crate::common::{
-    KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
+    FaultyStore, KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked,
+    wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
+use wheelhouse_durable::store::State;
 use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
 /// Handlers that wait in the runs of this job.
@@ -145,6 +147,38 @@ fn a_job_that_hangs_takes_one_worker() {
         std::thread::sleep(Duration::from_millis(1));
         timers.snapshot().counts.acked == 4
     });
+    assert!(world.store.is_empty());
+}
+
+/// The key of a run that hangs is scheduled again. The claim begins the new job, and the program
+/// releases it until the handler has returned.
+#[test]
+fn a_new_job_waits_for_the_hanging_run_of_its_key() {
+    let world = World::new();
+    let (handlers, with) = waiting_for("hangs");
+    let builder = world.builder(handlers).workers(2).limit(secs(10));
+    let timers = with(builder.start(FaultyStore::new(&world)).unwrap());
+    schedule(&timers, "hangs");
+    assert_eq!(timers.next(), "hangs");
+    world.clock.advance(secs(10));
+    wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
+    world.clock.advance(secs(60));
+    let released = || timers.snapshot().counts.released;
+    wait_until("its job is released", || released() == 1);
+    assert_eq!(timers.cancel("hangs").unwrap(), Cancel::Cancelled);
+    world.faults.lock().to_begin.clear();
+    schedule(&timers, "hangs");
+    wait_until("the new job is released", || released() == 2);
+    assert_eq!(world.faults.lock().to_begin.first(), Some(&1), "one worker is free");
+    let row = world.find("hangs").unwrap();
+    assert_eq!((row.state, row.attempt), (State::Pending, 0));
+    assert!(timers.begun.is_empty());
+    timers.go();
+    wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
+    world.clock.advance(secs(10));
+    assert_eq!(timers.next(), "hangs");
+    timers.go();
+    wait_acked(&timers, 1);
     assert!(world.store.is_empty());
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Job {
     pub(crate) generation: Option<u64>,
     pub(crate) kind: Kind,
     pub(crate) payload: Vec<u8>,
+    pub(crate) policy: String,
     pub(crate) due: u64,
     /// When it may begin, ignoring other runs of its key.
     pub(crate) begins: u64,
@@ -111,6 +112,7 @@ impl Model {
             generation: None,
             kind: put.kind.clone(),
             payload: put.payload.clone(),
+            policy: put.policy.clone(),
             due,
             begins: due,
             occurrence,
@@ -124,7 +126,7 @@ impl Model {
         let found = self.dead.iter().position(|(_, job, _)| job.generation == Some(generation));
         let Some(place) = found else { return Outcome::Absent };
         let (key, job, _) = self.dead[place].clone();
-        let (kind, payload, policy) = (job.kind, job.payload, String::new());
+        let (kind, payload, policy) = (job.kind, job.payload, job.policy);
         let put = Put { key, kind, payload, policy, when, replace: false };
         let outcome = self.put(&put, job.occurrence);
         if outcome == Outcome::Done {
@@ -183,8 +185,8 @@ impl Model {
         if counts { Outcome::Done } else { Outcome::Closed }
     }
 
-    /// The keys of the jobs that a claim hands out, in order.
-    pub(crate) fn claim(&mut self, kinds: &[&str], limit: ClaimLimit) -> Vec<Key> {
+    /// The keys of the jobs that a claim hands out, in order, each with `true` if its run begins.
+    pub(crate) fn claim(&mut self, kinds: &[&str], limit: ClaimLimit) -> Vec<(Key, bool)> {
         let visible = |(key, row): (&Key, &Row)| {
             let job = row.job.as_ref().filter(|job| kinds.contains(&&*job.kind))?;
             let at = row.visible_at();
@@ -192,15 +194,24 @@ impl Model {
         };
         let mut visible: Vec<_> = self.rows.iter().filter_map(visible).collect();
         visible.sort();
-        let (mut keys, mut sum) = (Vec::new(), 0);
+        let (mut handed_out, mut sum) = (Vec::new(), 0);
         for (.., key, bytes) in visible.into_iter().take(limit.jobs) {
             sum += bytes;
-            if sum > limit.bytes && !keys.is_empty() {
+            if sum > limit.bytes && !handed_out.is_empty() {
                 break;
             }
-            keys.push(key);
+            let all_begin = handed_out.iter().all(|(_, begins)| *begins);
+            let begins = all_begin && handed_out.len() < limit.begin && self.is_plain(&key);
+            handed_out.push((key, begins));
         }
-        keys
+        handed_out
+    }
+
+    /// Returns `true` if a claim may begin the job of this key.
+    fn is_plain(&self, key: &Key) -> bool {
+        let Row { job, run } = &self.rows[key];
+        let is_first = |job: &Job| job.attempt == 0 && job.policy.is_empty();
+        run.is_none() && job.as_ref().is_some_and(is_first)
     }
 
     /// When the next job is visible.

@@ -70,9 +70,10 @@ impl<'b> Pair<'b> {
     pub(crate) fn claim(&mut self, kinds: &[&str], limit: ClaimLimit, lease: u64) -> Vec<Leased> {
         let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), limit, lease);
         let expected = self.model.claim(kinds, limit);
-        let keys: Vec<_> = leased.iter().map(|leased| leased.job.key.clone()).collect();
-        self.log.push(format!("claim {limit:?} of {kinds:?} for {lease}: {keys:?}"));
-        self.assert_same("claim", keys, expected);
+        let found = |leased: &Leased| (leased.job.key.clone(), leased.has_begun());
+        let found: Vec<_> = leased.iter().map(found).collect();
+        self.log.push(format!("claim {limit:?} of {kinds:?} for {lease}: {found:?}"));
+        self.assert_same("claim", found, expected);
         let filled = leased.len() == limit.jobs;
         let has_rests = self.model.rows.values().any(|row| row.job.is_none());
         for leased in &leased {
@@ -81,7 +82,9 @@ impl<'b> Pair<'b> {
             let row = self.model.rows.get_mut(&leased.job.key).expect("the claims agree");
             let until = self.model.now + lease;
             let was_lost = row.run.is_some_and(|run| run.own);
-            row.run = Some(Run { token: leased.token, until, own: true, begun: false });
+            let begun = leased.has_begun();
+            row.run = Some(Run { token: leased.token, until, own: true, begun });
+            row.job.iter_mut().for_each(|job| job.attempt += u32::from(begun));
             self.assert_same("a lost lease", leased.was_lost, was_lost);
             let row = self.model.rows[&leased.job.key].clone();
             self.compare(&leased.job, &row);
@@ -134,6 +137,7 @@ impl<'b> Pair<'b> {
         self.assert_same("generation", Some(entry.generation), job.generation);
         self.assert_same("kind", &*entry.kind, &*job.kind);
         self.assert_same("payload", &entry.payload, &job.payload);
+        self.assert_same("policy", &entry.policy, &job.policy);
         self.assert_same("due", entry.due.as_millis(), job.due);
         self.assert_same("occurrence", entry.occurrence, job.occurrence);
         self.assert_same("attempt", entry.attempt, job.attempt);

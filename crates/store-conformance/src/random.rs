@@ -57,8 +57,8 @@ impl Run<'_> {
         let random = &mut self.random;
         let kinds: Vec<_> = KINDS.into_iter().filter(|_| random.random_range(0..4) > 0).collect();
         let lease = random.random_range(1..40);
-        let limit =
-            ClaimLimit { jobs: random.random_range(0..5), bytes: random.random_range(0..25) };
+        let (jobs, bytes) = (random.random_range(0..5), random.random_range(0..25));
+        let limit = ClaimLimit { jobs, bytes, begin: random.random_range(0..5) };
         for leased in self.pair.claim(&kinds, limit, lease) {
             self.tokens.entry(leased.job.key).or_default().push(leased.token);
         }
@@ -75,6 +75,7 @@ impl Run<'_> {
                 kind: KINDS[random.random_range(0..KINDS.len())].into(),
                 payload: random.random::<u64>().to_le_bytes()[..random.random_range(0..=8)]
                     .to_vec(),
+                policy: if random.random_ratio(1, 4) { "p" } else { "" }.to_owned(),
                 when,
                 replace: random.random(),
                 ..job(name, 0)

@@ -58,9 +58,12 @@ impl<'b> Rig<'b> {
     ) -> (Vec<Leased>, Next) {
         let claimed = self.store.claim(kinds, limit, millis(lease));
         let (leased, next) = claimed.expect("a claim succeeds");
-        for Leased { job, token, until, .. } in &leased {
+        for (place, claimed) in leased.iter().enumerate() {
+            let Leased { job, token, until, .. } = claimed;
             let (token, until) = (*token, *until);
-            assert_eq!(job.state, State::Leased(Lease { token, until }), "not begun: {job:?}");
+            let may_begin = claimed.has_begun() && place < limit.begin;
+            let state = if may_begin { State::Begun } else { State::Leased };
+            assert_eq!(job.state, state(Lease { token, until }), "the state of {job:?}");
             assert_eq!(job.visible_at, until, "a claim moves the visibility");
             assert_eq!(until, next.now.saturating_add(millis(lease)), "the end of the lease");
         }

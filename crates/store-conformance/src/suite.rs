@@ -11,6 +11,8 @@ macro_rules! for_each_check {
             a_job_comes_back_as_it_was_put,
             dates_and_delays_name_times,
             a_large_claim_is_bounded_in_bytes,
+            a_claim_begins_the_first_runs,
+            a_claim_begins_first_attempts_without_a_policy,
             kinds_are_listed_with_their_first,
             the_answer_to_a_claim_says_when_to_ask,
             an_earlier_job_wakes,

@@ -33,6 +33,12 @@ fn each_fault_is_found() {
         (Fault::ClockOfTheClient, "each_change_in_each_state"),
         (Fault::OrderOfKeys, "random_changes"),
         (Fault::HalfABatch, "large_batches_and_payloads"),
+        (Fault::BeginsAll, "a_claim_begins_the_first_runs"),
+        (Fault::BeginsNone, "a_claim_begins_the_first_runs"),
+        (Fault::BeginsTheLast, "a_claim_begins_the_first_runs"),
+        (Fault::CountsTwice, "a_claim_begins_the_first_runs"),
+        (Fault::OldAttempt, "a_claim_begins_the_first_runs"),
+        (Fault::BeginsRetries, "a_claim_begins_first_attempts_without_a_policy"),
     ] {
         let found = found(fault);
         assert!(found.contains(&by), "{fault:?} is found by {found:?}");

@@ -57,8 +57,10 @@ fn each_fault_is_found() {
         (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9"),
         (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
         (Fault::OrderOfKeys, 0, "guarantee 5"),
-        // Jobs are lost, and also acks and begins of runs.
-        (Fault::HalfABatch, 0, "guarantee 7"),
+        // Jobs are lost, and also acks.
+        (Fault::HalfABatch, 0, "guarantee 3"),
+        (Fault::BeginsAll, 0, "guarantee 7"),
+        (Fault::BeginsNone, 0, "guarantee 7"),
     ] {
         let failure = match sim(fault, payload).run(0..100) {
             Err(failure) => failure,

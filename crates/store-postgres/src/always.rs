@@ -46,7 +46,7 @@ fn kinds_are_listed_whichever_are_claimed() {
 fn a_job_that_exceeds_the_limit_of_bytes_is_not_passed_over() {
     let Some(mut bed) = bed() else { return };
     let mut store = bed.connect();
-    let (kinds, limit) = (Kinds::new([KIND]), ClaimLimit { jobs: 2, bytes: 50 });
+    let (kinds, limit) = (Kinds::new([KIND]), ClaimLimit { bytes: 50, ..ClaimLimit::jobs(2) });
     let claim = |store: &mut dyn Store| {
         let (leased, next) = store.claim(&kinds, limit, Duration::from_secs(1)).unwrap();
         (names(&leased), leased, next)

@@ -39,6 +39,7 @@ impl Claim<'_> {
             // Negative if the only job so far is longer than the limit.
             let left = number(limit.bytes) - number(bytes);
             let unbounded = i64::from(all.is_empty());
+            let begin = number(limit.begin_after(&all));
             let parameters = [
                 param(&queue),
                 param(&kinds),
@@ -48,6 +49,7 @@ impl Claim<'_> {
                 param(&floor),
                 param(&left),
                 param(&unbounded),
+                param(&begin),
             ];
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
@@ -80,7 +82,7 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
         // Without a leased job there is one row, whose job columns are null.
         if row.try_get::<_, Option<i64>>(5).map_err(store_error)?.is_some() {
             let job = row::entry(row, 5)?;
-            let State::Leased(lease) = job.state else {
+            let (State::Leased(lease) | State::Begun(lease)) = job.state else {
                 return Err(StoreError::Damaged(format!("a claim returned {job:?}")));
             };
             debug_assert!(

@@ -45,8 +45,9 @@
 //! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
 //!   change in memory, and writes removed, changed and new rows by one statement each: at most six
 //!   round trips, whatever the number of changes.
-//! * **A claim** is a transaction of two statements. It skips rows that another claim has locked
-//!   (`SKIP LOCKED`), so claims do not wait for each other.
+//! * **A claim** is a transaction of two statements: one leases jobs and begins runs, the other
+//!   finds when the next job is visible. It skips rows that another claim has locked (`SKIP
+//!   LOCKED`), so claims do not wait for each other.
 //! * **A direct connection is set up once** by `SET`, and has prepared statements. Behind a pooler
 //!   each transaction uses `SET LOCAL`, and statements have no names, so no session is changed.
 //! * **The server's clock** (`clock_timestamp()`) decides which jobs are due and which leases have

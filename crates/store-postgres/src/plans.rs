@@ -81,7 +81,7 @@ const BY_TURN: (&str, &str) = ("job_turn", "((queue || ''::text) = 'orders'::tex
 
 /// The statements of the store's own transactions alone.
 const OWN: [Statement; 12] = [
-    (include_str!("sql/claim.sql"), "qTnn0nnn", BY_TURN),
+    (include_str!("sql/claim.sql"), "qTnn0nnnn", BY_TURN),
     (include_str!("sql/next.sql"), "qT0n", BY_TURN),
     (include_str!("sql/notify.sql"), "qTNnf", BY_TURN),
     (include_str!("sql/kinds.sql"), "qTn", ("job_turn", "(kind = kinds.kind)")),

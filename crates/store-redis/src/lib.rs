@@ -23,7 +23,7 @@
 //! * **One script call for a batch** of at most 512 changes, which blocks the server for a few
 //!   milliseconds at most. A call is carried out completely or not at all, even if the server is
 //!   killed: it is one entry of the append-only file. A batch of more than 512 changes can be
-//!   carried out in part.
+//!   carried out in part. A claim is a script call for 512 jobs, which also begins their runs.
 //! * **The server's clock** decides which jobs are due and which leases have ended. Clients send
 //!   delays.
 //! * **All data of a queue are in one slot** of a cluster, because the queue is the hash tag of

@@ -30,6 +30,8 @@ struct Step {
     bytes: i64,
     /// `true` if no job was leased before, so that one is leased however long it is.
     is_first: bool,
+    /// The most runs that begin.
+    begin: usize,
 }
 
 impl RedisStore {
@@ -71,7 +73,7 @@ impl RedisStore {
         let answer: Vec<Value> =
             self.connection.change(&self.scripts.claim, Some(kinds), |command| {
                 command.arg(millis(visibility)).arg(step.jobs).arg(step.bytes);
-                command.arg(u8::from(step.is_first));
+                command.arg(u8::from(step.is_first)).arg(step.begin);
                 for kind in kinds.iter() {
                     command.arg(&**kind);
                 }
@@ -90,7 +92,9 @@ impl RedisStore {
             };
             let was_lost = number(lost) == Some(1);
             let job = row::entry(key, state, body)?;
-            let State::Leased(lease) = job.state else { return Err(unreadable()) };
+            let (State::Leased(lease) | State::Begun(lease)) = job.state else {
+                return Err(unreadable());
+            };
             debug_assert!(lease.until > now, "the lease has a length: {job:?}");
             debug_assert!(newest.is_none_or(|before| before < lease.token), "tokens grow: {job:?}");
             newest = Some(lease.token);
@@ -213,7 +217,8 @@ impl Store for RedisStore {
             let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
             let jobs = (limit.jobs - leased.len()).min(AT_ONCE);
             let bytes = signed(limit.bytes) - signed(bytes);
-            let step = Step { jobs, bytes, is_first: leased.is_empty() };
+            let begin = limit.begin_after(&leased);
+            let step = Step { jobs, bytes, is_first: leased.is_empty(), begin };
             let (seen, next) = self.claim_some(kinds, &step, visibility, &mut leased)?;
             // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
             if seen < jobs || leased.len() == limit.jobs {

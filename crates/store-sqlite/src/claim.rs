@@ -30,9 +30,9 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Leases the visible jobs, in order.
+    /// Leases the visible jobs, in order, and begins the runs of the first.
     pub(crate) fn run(&self, batch: &mut Batch<'_>, kinds: &Kinds) -> Result<Vec<Leased>> {
-        let (mut leased, mut bytes) = (Vec::new(), 0);
+        let (mut leased, mut bytes, mut limit) = (Vec::new(), 0, self.limit);
         loop {
             let want = self.limit.jobs - leased.len();
             let keys = visible(batch, kinds, want)?;
@@ -46,7 +46,8 @@ impl Claim {
                         return Ok(leased);
                     }
                 }
-                leased.extend(self.lease(batch, job)?);
+                let begins = limit.begins(&job);
+                leased.extend(self.lease(batch, job, begins)?);
             }
             // If rows were removed instead of leased, there may be more visible rows.
             if !full || leased.len() == self.limit.jobs {
@@ -56,12 +57,12 @@ impl Claim {
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
-    fn lease(&self, batch: &mut Batch<'_>, job: Entry) -> Result<Option<Leased>> {
+    fn lease(&self, batch: &mut Batch<'_>, job: Entry, begins: bool) -> Result<Option<Leased>> {
         debug_assert!(job.visible_at <= batch.now.0, "not visible yet: {job:?}");
         let was_lost = job.state.is_held();
         let until = batch.now.1.saturating_add(self.visibility);
         let token = Token(batch.draw());
-        let Some(row) = claim(&Row::from(&job), Lease { token, until }) else {
+        let Some(row) = claim(&Row::from(&job), Lease { token, until }, begins) else {
             batch.remove(&job.key)?;
             return Ok(None);
         };

@@ -35,6 +35,7 @@
 //!   `commit` has returned, it survives a crash of the process and of the machine. A batch of
 //!   [`Begin`](Change::Begin) alone is written without a sync (`NORMAL`): it survives a crash of
 //!   the process. If the machine loses power before the next sync, those attempts are not counted.
+//!   A claim is synced, with the runs that it begins.
 //! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
 //! * **Leases of a dead process** are freed as soon as the file is opened again. A process that has
 //!   the file open locks a small file next to it, the *holder file*, and the lock ends with the

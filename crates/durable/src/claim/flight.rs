@@ -103,7 +103,7 @@ impl Flight {
         }
         let bytes = MOST_BYTES.saturating_sub(bytes.load(Ordering::SeqCst));
         // A claim may return one job in any case, so there must be room for any payload.
-        (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { jobs: most - count, bytes })
+        (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { bytes, ..ClaimLimit::jobs(most - count) })
     }
 
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {

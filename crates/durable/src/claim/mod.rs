@@ -21,6 +21,9 @@
 //! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,
 //! so that other programs can run the rest. If the workers are busy, the next claim waits until
 //! half of the leased jobs have ended, so that claims are large.
+//!
+//! A claim begins the runs that would begin at once, see [`waiting`]. Such a run takes two writes
+//! in the store, the claim and its end, instead of three.
 
 mod ended;
 mod flight;
@@ -46,7 +49,7 @@ use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
 use crate::store::{
-    Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Store, StoreError, Timestamp,
+    Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lane::{LATE, LaneClaims};
@@ -56,7 +59,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use waiting::Ready;
+use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
 use work::{Claimed, Task};
 
@@ -272,7 +275,9 @@ impl Claimer {
         if allowed == 0 {
             return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
-        let limit = ClaimLimit { jobs: room.jobs.min(allowed).min(MOST_IN_CLAIM), ..room };
+        let jobs = room.jobs.min(allowed).min(MOST_IN_CLAIM);
+        let may_begin = self.may_begin(its);
+        let limit = ClaimLimit { jobs, begin: may_begin.most().min(jobs), ..room };
         // Held until the runs that begin at once have begun: otherwise commits of other threads
         // would delay them.
         let connection = Arc::clone(&self.store);
@@ -282,7 +287,7 @@ impl Claimer {
             self.shown = (next.now, asked);
         }
         let count = leased.len();
-        let ready = self.hand_out(leased, next, asked);
+        let ready = self.hand_out(leased, may_begin, next, asked);
         self.begin(store, ready);
         self.lanes[lane].last = Some((next, asked));
         self.lanes[lane].was_served = count > 0;
@@ -291,6 +296,17 @@ impl Claimer {
             return Ok(None);
         }
         Ok(Some(self.next_ask(next, asked)))
+    }
+
+    /// Returns how many runs the next claim of a lane may begin. None if jobs have a single
+    /// attempt, which they would lose with the answer of the claim. None after a claim that has
+    /// failed, since the answer of this one may be lost too.
+    fn may_begin(&self, its: &LaneClaims) -> MayBegin {
+        let Shared { settings, waiting, .. } = self.timers.shared();
+        match self.failures == 0 && settings.max_attempts > 1 {
+            true => waiting.may_begin(its.lane, &its.kinds),
+            false => MayBegin::default(),
+        }
     }
 
     /// Returns when the next job is visible, or the time of the next poll if that is earlier.
@@ -309,7 +325,13 @@ impl Claimer {
         drop(plan.send(claimer, Message::Ask).expect(NOT_STOPPED));
     }
 
-    fn hand_out(&mut self, leased: Vec<Leased>, next: Next, asked: Moment) -> Ready {
+    fn hand_out(
+        &mut self,
+        leased: Vec<Leased>,
+        may_begin: MayBegin,
+        next: Next,
+        asked: Moment,
+    ) -> Ready {
         let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
             rate.took(leased.iter().filter(is_late).count());
@@ -323,17 +345,19 @@ impl Claimer {
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
             tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
-        shared.waiting.add(tasks)
+        shared.waiting.add(tasks, may_begin)
     }
 
     /// Begins runs of this shard in one commit, by the connection that has leased them, since the
-    /// committer may be busy with a longer commit. If that fails, the committer repeats it.
+    /// committer may be busy with a longer commit. If that fails, the committer repeats it. Without
+    /// a commit if the claim has begun all runs. Then hands them over, in order.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
         let begins = std::mem::take(&mut ready.begins);
         let shared = self.timers.shared();
         let is_own = |task: &Task| std::ptr::eq(task.shared(), shared);
         let (own, others): (Vec<Task>, Vec<Task>) = begins.into_iter().partition(is_own);
         ready.begins = others;
+        let (begun, own): (Vec<Task>, Vec<Task>) = own.into_iter().partition(|task| task.is_begun);
         let changes: Vec<Change> = own.iter().map(Task::begin).collect();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
@@ -343,6 +367,7 @@ impl Claimer {
         let order = shared.waiting.keep_order();
         // Released before observers are called: they may use the store.
         drop(store);
+        begun.into_iter().for_each(|task| task.begun(Outcome::Done));
         match committed {
             Ok(outcomes) => {
                 own.into_iter().zip(outcomes).for_each(|(task, outcome)| task.begun(outcome));

@@ -13,6 +13,9 @@
 //!
 //! A future occupies no thread, so it begins as soon as fewer futures than the limit are in flight.
 //!
+//! If no job waits, the claim itself begins the runs that would begin at once. Such runs skip the
+//! queue and the commit of a `Begin`.
+//!
 //! A job that has lost its lease repeatedly may be the job that kills the process. Jobs that ran at
 //! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
 //! kills the process does not use up the attempts of the others.
@@ -21,10 +24,11 @@ use super::ended::End;
 use super::pace::Paces;
 use super::work::Task;
 use crate::handlers::Lane;
+use crate::store::Kinds;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wheelhouse_service::Handle;
 
 /// A job begins if a worker is expected to be free for it within this time, in nanoseconds.
@@ -86,33 +90,50 @@ impl Waiting {
         self.service.as_ref()
     }
 
-    /// Adds leased jobs, in order. Returns the jobs that may begin.
-    pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
+    /// Returns how many jobs of these kinds a claim may begin: those that would begin at once if
+    /// they were leased, even if all are of the slowest kind. None while jobs wait, since those
+    /// come first.
+    pub(super) fn may_begin(&self, lane: Lane, kinds: &Kinds) -> MayBegin {
+        let inner = self.inner.lock();
+        let (jobs, at_once) = (&inner.lanes[lane as usize], self.at_once[lane as usize]);
+        if !jobs.tasks.is_empty() {
+            return MayBegin::default();
+        }
+        let slowest = kinds.iter().map(|kind| self.paces.nanos(kind)).max();
+        let left = soon(lane, at_once).saturating_sub(jobs.expected);
+        let soon = slowest.map_or(0, |nanos| left / nanos.max(1));
+        let soon = usize::try_from(soon).unwrap_or(usize::MAX);
+        MayBegin { free: at_once.saturating_sub(jobs.begun), soon }
+    }
+
+    /// Adds claimed jobs, in order. Returns the jobs that may begin, and those that the claim has
+    /// begun. If the claim of another store has begun runs for the same workers at the same time,
+    /// those of this claim are released.
+    pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>, may_begin: MayBegin) -> Ready {
+        let (mut ready, mut begun) = (Ready::default(), Vec::new());
         let mut inner = self.inner.lock();
-        for task in tasks {
-            self.paces.add_suspect(task.lane(), task.is_suspect);
-            inner.lanes[task.lane() as usize].tasks.push_back(task);
+        for (place, task) in tasks.into_iter().enumerate() {
+            let lane = task.lane() as usize;
+            let has_worker = inner.lanes[lane].begun < self.at_once[lane];
+            if task.is_begun && place >= may_begin.soon && !has_worker {
+                ready.left_out.push((task, Some(End::Released(Duration::ZERO))));
+            } else if task.is_begun {
+                let slot = self.occupy(&mut inner, &task);
+                begun.push((task, slot));
+            } else {
+                self.paces.add_suspect(task.lane(), task.is_suspect);
+                inner.lanes[lane].tasks.push_back(task);
+            }
         }
         drop(inner);
-        self.take()
+        begun.into_iter().for_each(|(task, slot)| ready.add(task, slot));
+        self.take(ready)
     }
 
     /// Takes out the jobs that may begin.
-    fn take(self: &Arc<Self>) -> Ready {
-        let mut ready = Ready::default();
-        while let Some((mut task, mut slot)) = self.next() {
-            match task.decide() {
-                Ok(()) => {
-                    task.take_room(slot);
-                    ready.begins.push(task);
-                }
-                // Its slot is freed here. The drop of the slot would begin the next job, whose drop
-                // would begin the next, and so on: a recursion for each job.
-                Err(end) => {
-                    drop(slot.leave());
-                    ready.left_out.push((task, end));
-                }
-            }
+    fn take(self: &Arc<Self>, mut ready: Ready) -> Ready {
+        while let Some((task, slot)) = self.next() {
+            ready.add(task, slot);
         }
         ready
     }
@@ -123,23 +144,30 @@ impl Waiting {
     }
 
     fn next_of(self: &Arc<Self>, lane: Lane, inner: &mut Inner) -> Option<(Task, Slot)> {
-        let Inner { lanes, has_suspect } = inner;
-        let (jobs, at_once) = (&mut lanes[lane as usize], self.at_once[lane as usize]);
-        let may = |task: &Task| !(task.is_suspect && *has_suspect);
+        let has_suspect = inner.has_suspect;
+        let (jobs, at_once) = (&mut inner.lanes[lane as usize], self.at_once[lane as usize]);
+        let may = |task: &Task| !(task.is_suspect && has_suspect);
         let place = jobs.tasks.iter().position(may)?;
         let nanos = self.paces.nanos(jobs.tasks[place].kind());
-        let is_soon =
-            lane == Lane::Threads && jobs.expected + nanos <= AHEAD.saturating_mul(at_once as u64);
-        if jobs.begun >= at_once && !is_soon {
+        if jobs.begun >= at_once && jobs.expected + nanos > soon(lane, at_once) {
             return None;
         }
         let task = jobs.tasks.remove(place)?;
-        let is_suspect = task.is_suspect;
+        self.paces.remove_suspect(lane, task.is_suspect);
+        let slot = self.occupy(inner, &task);
+        Some((task, slot))
+    }
+
+    /// Gives a slot to a job that begins or has begun.
+    fn occupy(self: &Arc<Self>, inner: &mut Inner, task: &Task) -> Slot {
+        let (lane, is_suspect, nanos) =
+            (task.lane(), task.is_suspect, self.paces.nanos(task.kind()));
+        let jobs = &mut inner.lanes[lane as usize];
         jobs.begun += 1;
         jobs.expected += nanos;
-        self.paces.remove_suspect(lane, is_suspect);
-        *has_suspect |= is_suspect;
-        Some((task, Slot { waiting: Some(Arc::clone(self)), lane, is_suspect, nanos }))
+        debug_assert!(!(is_suspect && inner.has_suspect), "one suspect at a time");
+        inner.has_suspect |= is_suspect;
+        Slot { waiting: Some(Arc::clone(self)), lane, is_suspect, nanos }
     }
 
     /// Waits until all runs that have begun have ended, at most until `until` if it is given. This
@@ -171,15 +199,56 @@ impl Waiting {
     }
 }
 
+/// How many runs a claim may begin: the larger of both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MayBegin {
+    /// Those that have a free worker, or a free place among the futures.
+    free: usize,
+    /// Those for which a worker is expected to be free within [`AHEAD`].
+    soon: usize,
+}
+
+impl MayBegin {
+    pub(super) fn most(self) -> usize {
+        self.free.max(self.soon)
+    }
+}
+
+/// Returns the expected time of all runs of a lane up to which more of them begin before a worker
+/// is free, in nanoseconds.
+fn soon(lane: Lane, at_once: usize) -> u64 {
+    match lane {
+        Lane::Threads => AHEAD.saturating_mul(at_once as u64),
+        Lane::Futures => 0,
+    }
+}
+
 /// Jobs that were taken out because a worker is free for them.
 #[derive(Default)]
 pub(super) struct Ready {
+    /// First those that their claim has begun, then those whose `Begin` is to be committed.
     pub(super) begins: Vec<Task>,
     /// Jobs that do not begin, for example because they are too late.
     left_out: Vec<(Task, Option<End>)>,
 }
 
 impl Ready {
+    /// Adds a job that has a slot, if its policy does not forbid the run.
+    fn add(&mut self, mut task: Task, mut slot: Slot) {
+        match task.decide() {
+            Ok(()) => {
+                task.take_room(slot);
+                self.begins.push(task);
+            }
+            // Its slot is freed here. The drop of the slot would begin the next job, whose drop
+            // would begin the next, and so on: a recursion for each job.
+            Err(end) => {
+                drop(slot.leave());
+                self.left_out.push((task, end));
+            }
+        }
+    }
+
     /// Hands the `Begin`s to the committers, and ends the jobs that do not begin.
     pub(super) fn submit(self) {
         self.begins.into_iter().for_each(Task::submit);
@@ -219,6 +288,6 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.leave().into_iter().for_each(|waiting| waiting.take().submit());
+        self.leave().into_iter().for_each(|waiting| waiting.take(Ready::default()).submit());
     }
 }

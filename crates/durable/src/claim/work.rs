@@ -30,6 +30,8 @@ pub(crate) struct Task {
     /// It may be the job that kills the process: it has lost its lease, and has used up at least
     /// half of its attempts. A job whose handler failed has ended its lease, so it is no suspect.
     pub(super) is_suspect: bool,
+    /// The claim has begun the run.
+    pub(super) is_begun: bool,
     /// An earlier run of the same key in this program that has lost its lease, and whose handler
     /// had not returned when this job was claimed.
     hangs: Option<Arc<Held>>,
@@ -66,11 +68,14 @@ impl Task {
     /// Creates the task of a claimed job, which is in flight from here on.
     pub(super) fn new(
         timers: &Timers,
-        Leased { mut job, token, was_lost, .. }: Leased,
+        leased: Leased,
         claimed: Claimed,
         hangs: Option<Arc<Held>>,
     ) -> Self {
         let Shared { settings, handlers, flight, .. } = timers.shared();
+        let is_begun = leased.has_begun();
+        let Leased { mut job, token, was_lost, .. } = leased;
+        debug_assert!(!(is_begun && was_lost), "a claim begins first attempts only: {job:?}");
         let mut policy = Policy::from_text(&job.policy);
         let its = policy.as_mut();
         let (most, limit, context) = its.map_or_else(Default::default, |its| {
@@ -78,7 +83,7 @@ impl Task {
         });
         let most = most.unwrap_or(settings.max_attempts);
         let is_suspect = was_lost && job.attempt >= most.div_ceil(2);
-        job.attempt = job.attempt.saturating_add(1);
+        job.attempt = job.attempt.saturating_add(u32::from(!is_begun));
         // Only kinds with a handler are claimed.
         let lane = handlers.get(&job.kind).map_or(Lane::Threads, Handler::lane);
         let until = claimed.asked.saturating_add(settings.visibility);
@@ -94,6 +99,7 @@ impl Task {
             most,
             claimed,
             is_suspect,
+            is_begun,
             hangs,
             occurrence: None,
             was_called: false,
@@ -115,12 +121,14 @@ impl Task {
     }
 
     /// Decides what happens to the job, for which a worker is free. Returns its end if it does not
-    /// begin, or `None` if its lease has run out.
+    /// begin, or `None` if its lease has run out. If its claim has begun the run, the end undoes
+    /// that: a release subtracts the attempt.
     pub(super) fn decide(&mut self) -> Result<(), Option<End>> {
         let Shared { settings, clock, stopping, paused, .. } = self.timers.shared();
         let now = clock.now();
         if self.held.is_lost(now) {
-            return Err(None);
+            // If another program has the job by now, the store refuses the release.
+            return Err(self.is_begun.then_some(End::Released(Duration::ZERO)));
         }
         if stopping.load(Ordering::SeqCst) || paused.read().has(&self.job.kind) {
             return Err(Some(End::Released(Duration::ZERO)));
@@ -150,6 +158,7 @@ impl Task {
 
     /// Puts the `Begin` into the queue of the committer of its shard.
     pub(super) fn submit(self) {
+        debug_assert!(!self.is_begun, "it has begun already");
         let (timers, begin) = (self.timers.clone(), self.begin());
         timers.shared().queue_of_changes.put(begin, self);
     }

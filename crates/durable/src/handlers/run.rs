@@ -47,7 +47,8 @@ impl DurableRun<'_> {
     }
 
     /// The number of the attempt at this occurrence, from 1. An attempt is counted just before the
-    /// handler is called, so an attempt whose process was killed counts too.
+    /// handler is called, so an attempt whose process was killed counts too. The handler was called
+    /// for fewer attempts if a process was killed in between, or the store's answer was lost.
     pub fn attempt(&self) -> u32 {
         self.held.name.attempt
     }

@@ -197,8 +197,12 @@ impl Promises {
             format!("the store says that it is {:?}, but it is {now:?}", next.now)
         })?;
         let mut before = None;
-        for leased in leased {
+        for (place, leased) in leased.iter().enumerate() {
+            let begun = leased.has_begun();
             let Leased { job: row, token, until, was_lost } = leased;
+            ensure(!begun || place < limit.begin && row.attempt == 1 && !was_lost, POISON, || {
+                format!("a claim of {limit:?} has begun its job {place}: {leased:?}")
+            })?;
             let (key, occurrence) = (&row.key, (row.generation, row.occurrence));
             ensure(kinds.contains(&row.kind), UNKNOWN, || {
                 let kind = &row.kind;
@@ -219,8 +223,10 @@ impl Promises {
             let most = most.unwrap_or(max_attempts);
             let is_suspect = *was_lost && row.attempt >= most.div_ceil(2);
             let (token, until) = (*token, *until);
-            let held =
-                Held { token, until, occurrence, most, begun: false, is_old: false, is_suspect };
+            if begun {
+                self.begun.insert(token);
+            }
+            let held = Held { token, until, occurrence, most, begun, is_old: false, is_suspect };
             (job.held, job.newest, job.is_fresh) = (Some(held), (token.0, occurrence), false);
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::fault::Place;
 use super::program::Program;
 use super::world::World;
 use crate::store::{
-    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Leased, Outcome, Store,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
     StoreError, Timestamp, Waker,
 };
 use std::sync::Arc;
@@ -54,8 +54,10 @@ impl Store for SimStore {
         world.take_time();
         let (leased, next) = store.claim(kinds, limit, visibility)?;
         let (now, _) = world.store_clock().now();
-        for Leased { job, token, .. } in &leased {
-            world.note(program.number, format_args!("leases '{}' as {token}", job.key));
+        for leased in &leased {
+            let what = if leased.has_begun() { "begins" } else { "leases" };
+            let text = format_args!("{what} '{}' as {}", leased.job.key, leased.token);
+            world.note(program.number, text);
         }
         world.promises(|promises| {
             promises.claimed(&leased, (next, now), (kinds, limit), program.max_attempts)

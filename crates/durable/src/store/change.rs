@@ -88,13 +88,13 @@ pub enum Change {
         key: Key,
     },
     /// Begins a run, just before its handler is called: counts the attempt. From here on the
-    /// outcome of a `Cancel` is `Running`.
+    /// outcome of a `Cancel` is `Running`. A [claim](super::Store::claim) can begin a run too.
     ///
     /// By token.
     ///
     /// * `Leased`: becomes `Begun`, with one more attempt; `Done`.
-    /// * `Begun`: no effect, because an earlier commit whose answer was lost has begun the run;
-    ///   `Done`.
+    /// * `Begun`: no effect, because the claim has begun the run, or an earlier commit whose answer
+    ///   was lost; `Done`.
     /// * `Closed`, `Replaced`: no effect: the run has begun, and the job was cancelled or replaced
     ///   since; `Closed`.
     ///

@@ -31,6 +31,16 @@ pub struct Entry {
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
 
 impl Entry {
+    /// Returns `true` if a [claim](super::Store::claim) may begin a run of this row, as it is
+    /// before the claim: the first attempt of a pending job without a policy.
+    ///
+    /// A program must read a policy before it decides whether the job runs. The first attempt is
+    /// never a retry after a lost lease, so no job loses more than one attempt by claims whose
+    /// answers are lost.
+    pub fn may_begin_with_its_claim(&self) -> bool {
+        self.state == State::Pending && self.attempt == 0 && self.policy.is_empty()
+    }
+
     /// The [paused](crate::Timers::pause) kind, if this row is a pause and not a job; empty if all
     /// kinds are paused.
     pub fn paused(&self) -> Option<&str> {
@@ -128,7 +138,7 @@ impl State {
 /// ```
 /// use wheelhouse_durable::store::ClaimLimit;
 ///
-/// let limit = ClaimLimit { jobs: 10, bytes: 1 << 20 };
+/// let limit = ClaimLimit { jobs: 10, bytes: 1 << 20, begin: 0 };
 /// assert!(limit.allows(10, 1 << 20) && !limit.allows(10, (1 << 20) + 1));
 /// assert!(limit.allows(1, 2 << 20), "a single job may be longer");
 /// ```
@@ -139,24 +149,47 @@ pub struct ClaimLimit {
     /// The most bytes in the payloads of all jobs together. One job may be leased in any case:
     /// otherwise a job that is longer would block all later ones.
     pub bytes: usize,
+    /// The most runs that begin with the claim.
+    pub begin: usize,
 }
 
 impl ClaimLimit {
-    /// A limit to a number of jobs, whatever their payloads.
+    /// A limit to a number of jobs, whatever their payloads. No run begins.
     pub const fn jobs(jobs: usize) -> Self {
-        Self { jobs, bytes: usize::MAX }
+        Self { jobs, bytes: usize::MAX, begin: 0 }
     }
 
     /// Returns `true` if one claim may lease `jobs` jobs with this sum of payload bytes.
     pub const fn allows(self, jobs: usize, bytes: usize) -> bool {
         jobs <= self.jobs && (bytes <= self.bytes || jobs == 1)
     }
+
+    /// Returns `true` if the claim begins the run of `job`, the next row that it meets. The begun
+    /// jobs are a prefix: after the first job that does not begin, no other does. A closed row,
+    /// which the claim removes, does not count. A store calls this once for each row, in order,
+    /// before it changes the row.
+    pub fn begins(&mut self, job: &Entry) -> bool {
+        if matches!(job.state, State::Closed(_)) {
+            return false;
+        }
+        let begins = self.begin > 0 && job.may_begin_with_its_claim();
+        self.begin = if begins { self.begin - 1 } else { 0 };
+        begins
+    }
+
+    /// Returns how many more runs a claim may begin that has leased these jobs: for a store that
+    /// claims in several steps.
+    pub fn begin_after(self, leased: &[Leased]) -> usize {
+        let begun = leased.iter().filter(|leased| leased.has_begun()).count();
+        if begun < leased.len() { 0 } else { self.begin.saturating_sub(begun) }
+    }
 }
 
 /// A job that a claim has handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leased {
-    /// The row after the claim: [`Leased`](State::Leased). Its `attempt` counts the earlier runs.
+    /// The row after the claim: [`Begun`](State::Begun), and its `attempt` counts this run, or
+    /// [`Leased`](State::Leased), and its `attempt` counts the earlier runs.
     pub job: Entry,
     /// The token, by which the run is ended.
     pub token: Token,
@@ -165,6 +198,13 @@ pub struct Leased {
     /// `true` if the job had an earlier lease that was [lost](State::is_held): its holder was
     /// killed, cut off or stopped.
     pub was_lost: bool,
+}
+
+impl Leased {
+    /// Returns `true` if the claim has begun the run.
+    pub fn has_begun(&self) -> bool {
+        matches!(self.job.state, State::Begun(_))
+    }
 }
 
 /// When to claim from a store next.

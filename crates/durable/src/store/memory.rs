@@ -102,7 +102,7 @@ impl Store for MemoryStore {
         Ok(outcomes)
     }
 
-    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+    fn claim(&mut self, kinds: &Kinds, mut limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let (now, now_up) = self.clock.now();
         let until = now_up.saturating_add(visibility);
         let mut inner = self.inner.lock();
@@ -120,7 +120,7 @@ impl Store for MemoryStore {
                     break;
                 }
             }
-            leased.extend(inner.lease(&key, until));
+            leased.extend(inner.lease(&key, until, &mut limit));
         }
         let next = inner.first(kinds).map(|(visible_at, ..)| visible_at);
         // A lease inserts its row at a later place than before, which may still be the first of its
@@ -195,11 +195,11 @@ impl Inner {
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
-    fn lease(&mut self, key: &Key, until: Timestamp) -> Option<Leased> {
+    fn lease(&mut self, key: &Key, until: Timestamp, limit: &mut ClaimLimit) -> Option<Leased> {
         let row = self.take(key)?;
-        let was_lost = row.state.is_held();
+        let (was_lost, begins) = (row.state.is_held(), limit.begins(&row));
         let token = Token(self.draw());
-        let job = rules::claim(&Row::from(&row), Lease { token, until })?.with(row);
+        let job = rules::claim(&Row::from(&row), Lease { token, until }, begins)?.with(row);
         self.insert(job.clone());
         Some(Leased { job, token, until, was_lost })
     }

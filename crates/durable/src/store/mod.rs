@@ -7,7 +7,9 @@
 //! holder died becomes visible again without any search for abandoned leases.
 //!
 //! ```text
-//!            Put            claim           Begin            Ack
+//!                      claim that begins the run
+//!                     ┌────────────────────────────┐
+//!            Put      │     claim           Begin  ▼        Ack
 //!  (no row) ──────▶ Pending ──────▶ Leased ──────▶ Begun ──────────▶ (no row), or Pending with
 //!                   ▲  ▲  ▲           │            │ │ │              the next occurrence
 //!                   │  │  └───────────┘            │ │ └──────────────┐
@@ -26,7 +28,7 @@
 //!   cancel, move or replacement treats the job as pending: it ends the lease, and the `Begin` of
 //!   the leased run is refused.
 //! * **Begun**: a worker runs the job, and the attempt is counted. If the lease runs out, a claim
-//!   hands the job out again, as above.
+//!   hands the job out again, as above, and does not begin it.
 //! * **Closed**: the job was cancelled while a worker runs it. The worker's ack counts, and the job
 //!   is not handed out again. The row is removed when the run ends, or by the first claim after the
 //!   end of the lease.
@@ -114,7 +116,13 @@ pub trait Store: Send + 'static {
     /// `(visible_at, generation)`. Returns them, and when to claim next. It ends before the first
     /// job that would exceed `limit`: that job is not leased, and neither are later ones. Each
     /// lease has a new token and lasts for `visibility`, which is at least a millisecond. The
-    /// leases are durable when it returns. [`Change::Begin`] counts an attempt, not the claim.
+    /// leases are durable when it returns.
+    ///
+    /// It begins the runs of the first jobs that it leases, as a [`Change::Begin`] right after it
+    /// would: the row becomes [`Begun`](State::Begun), and the attempt is counted. It begins at
+    /// most `limit.begin` runs, and none from the first job on that
+    /// [may not begin](Entry::may_begin_with_its_claim) in this way. All later jobs are
+    /// [`Leased`](State::Leased).
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended. With a limit
     /// of 0 jobs nothing is leased.
@@ -122,7 +130,7 @@ pub trait Store: Send + 'static {
     /// # Errors
     ///
     /// After an error, jobs may have been leased; they become visible again at the end of the
-    /// lease.
+    /// lease. Runs may have begun too: their attempts are counted.
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult;
 
     /// The store's clock.

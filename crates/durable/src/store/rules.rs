@@ -127,14 +127,25 @@ pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<O
 }
 
 /// The row after a claim that hands it out with this lease; `None` if the claim must remove the
-/// row, because it was cancelled.
-pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
+/// row, because it was cancelled. `begins`: the claim also begins the run, see
+/// [`ClaimLimit::begins`](super::ClaimLimit::begins).
+pub fn claim(row: &Row, lease: Lease, begins: bool) -> Option<Row> {
     debug_assert!(
         row.state.lease().is_none_or(|before| before.token < lease.token),
         "tokens grow: {lease:?} follows {row:?}"
     );
+    debug_assert!(
+        !begins || row.state == State::Pending && row.attempt == 0,
+        "a claim begins first attempts only: {row:?}"
+    );
     let leased = Row { visible_at: lease.until, state: State::Leased(lease), ..*row };
-    (!matches!(row.state, State::Closed(_))).then_some(leased)
+    let claimed = if begins { begun(&leased, lease) } else { leased };
+    (!matches!(row.state, State::Closed(_))).then_some(claimed)
+}
+
+/// A leased row whose run begins.
+fn begun(row: &Row, lease: Lease) -> Row {
+    Row { attempt: row.attempt.saturating_add(1), state: State::Begun(lease), ..*row }
 }
 
 /// The time that `when` means. The present rounded down is not early where no delay is added.
@@ -241,10 +252,7 @@ fn reschedule(row: &Row, due: Timestamp) -> (Outcome, Step<'static>) {
 
 fn begin(row: &Row) -> (Outcome, Step<'static>) {
     match row.state {
-        State::Leased(lease) => {
-            let attempt = row.attempt.saturating_add(1);
-            (Outcome::Done, Step::Set(Row { attempt, state: State::Begun(lease), ..*row }))
-        }
+        State::Leased(lease) => (Outcome::Done, Step::Set(begun(row, lease))),
         State::Begun(_) => (Outcome::Done, Step::Keep),
         State::Pending => unreachable!("{NO_LEASE}"),
         State::Closed(_) | State::Replaced(_) => (Outcome::Closed, Step::Keep),

@@ -28,6 +28,8 @@ pub(crate) struct Faults {
     plan: Arc<Mutex<Plan>>,
     /// Locked during each commit, so that a test can delay a commit by holding the lock.
     pub(crate) gate: Arc<Mutex<()>>,
+    /// Locked after each claim that has leased a job, so that a test can delay its answer.
+    pub(crate) answer_gate: Arc<Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -44,6 +46,10 @@ pub(crate) struct Plan {
     pub(crate) never_claimed: Option<&'static str>,
     /// How many claims of it were refused.
     pub(crate) refused_claims: usize,
+    /// The next claim that leases jobs takes effect, and fails.
+    pub(crate) loses_a_claim: bool,
+    /// The most runs that each claim was to begin, since the one that was lost.
+    pub(crate) to_begin: Vec<usize>,
     /// The sizes of all commits.
     commits: Vec<usize>,
     /// The threads that made them.
@@ -150,8 +156,19 @@ impl Store for FaultyStore {
             plan.refused_claims += 1;
             return Err(StoreError::Damaged("a page".to_owned()));
         }
+        plan.to_begin.push(limit.begin);
         drop(plan);
-        self.call(|store| store.claim(kinds, limit, visibility))
+        let claimed = self.call(|store| store.claim(kinds, limit, visibility))?;
+        if !claimed.0.is_empty() {
+            let gate = Arc::clone(&self.faults.answer_gate);
+            drop(gate.lock());
+            let mut plan = self.faults.lock();
+            if std::mem::take(&mut plan.loses_a_claim) {
+                plan.to_begin.clear();
+                return Err(unavailable());
+            }
+        }
+        Ok(claimed)
     }
 
     fn wake_by(&mut self, waker: Waker) {

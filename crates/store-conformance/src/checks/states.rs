@@ -23,6 +23,8 @@ enum Step {
     ReplaceLater,
     Cancel,
     Lease,
+    /// A claim leases the job and begins its run.
+    Start,
     Begin,
     /// The lease runs out, and the job is leased again.
     Lose,
@@ -35,10 +37,10 @@ enum Step {
 }
 
 /// The steps that lead to each state.
-const STATES: [&[Step]; 22] = {
+const STATES: [&[Step]; 28] = {
     use Step::{
         Ack, AckAgain, Begin, Bury, Cancel, Lease, Lose, Pass, Put, PutLater, Replace,
-        ReplaceLater, Retry,
+        ReplaceLater, Retry, Start,
     };
     [
         &[],
@@ -63,11 +65,17 @@ const STATES: [&[Step]; 22] = {
         &[Put, Lease, Begin, Bury],
         &[Put, Lease, Begin, Bury, Put],
         &[Put, Lease, Begin, Bury, Put, Lease, Begin, Cancel],
+        &[Put, Start],
+        &[Put, Start, Pass],
+        &[Put, Start, Lose],
+        &[Put, Start, Retry],
+        &[Put, Start, Cancel],
+        &[Put, Start, Replace],
     ]
 };
 
 /// Each change has the outcome and the effect of the model in each state of a row, alone in its
-/// commit and in a batch, and so have the claims that follow.
+/// commit and in a batch, and so have the claims that follow. Those after a batch begin runs.
 pub fn each_change_in_each_state(bed: &mut Bed) {
     let mut pair = Pair::new(bed);
     for steps in STATES {
@@ -83,7 +91,7 @@ pub fn each_change_in_each_state(bed: &mut Bed) {
             pair.compare_rows();
             for time in [0, LEASE - 1, 1, LATER - LEASE - 1, 1] {
                 pair.advance(time);
-                claim(&mut pair);
+                claim(&mut pair, together);
                 pair.compare_rows();
             }
             clear(&mut pair);
@@ -100,10 +108,11 @@ fn changes_after(steps: &[Step], pair: &mut Pair<'_>) -> Vec<Change> {
     let mut dead = vec![0; names.len()];
     for step in steps {
         match step {
-            Step::Lease | Step::Lose | Step::Pass => {
-                pair.advance(if *step == Step::Lease { 0 } else { LEASE });
+            Step::Lease | Step::Start | Step::Lose | Step::Pass => {
+                let has_lease = matches!(step, Step::Lose | Step::Pass);
+                pair.advance(if has_lease { LEASE } else { 0 });
                 if *step != Step::Pass {
-                    let leased = claim(pair);
+                    let leased = claim(pair, *step == Step::Start);
                     assert_eq!(leased.len(), names.len(), "each row is leased: {steps:?}");
                     for (tokens, token) in tokens.iter_mut().zip(leased) {
                         *tokens = [if tokens[0] == NO_TOKEN { token } else { tokens[0] }, token];
@@ -141,7 +150,9 @@ impl Step {
                 Change::Ack { key, token, again: Some(Again { when: later, occurrence: 7 }) }
             }
             Self::Bury => Change::Bury { key, token, reason: "failed".into() },
-            Self::Lease | Self::Lose | Self::Pass => unreachable!("it is a claim"),
+            Self::Lease | Self::Start | Self::Lose | Self::Pass => {
+                unreachable!("it is a claim")
+            }
         }
     }
 }
@@ -174,9 +185,11 @@ fn changes(name: &str, tokens: [Token; 2], dead: u64) -> Vec<Change> {
     all
 }
 
-/// Leases all visible jobs. Returns the tokens.
-fn claim(pair: &mut Pair<'_>) -> Vec<Token> {
-    let leased = pair.claim(&[KIND, OTHER], ClaimLimit::jobs(1_000), LEASE);
+/// Leases all visible jobs. If it `begins` runs, it begins as many as it may. Returns the tokens.
+fn claim(pair: &mut Pair<'_>, begins: bool) -> Vec<Token> {
+    let begin = if begins { usize::MAX } else { 0 };
+    let limit = ClaimLimit { begin, ..ClaimLimit::jobs(1_000) };
+    let leased = pair.claim(&[KIND, OTHER], limit, LEASE);
     leased.into_iter().map(|leased| leased.token).collect()
 }
 
@@ -186,7 +199,7 @@ fn clear(pair: &mut Pair<'_>) {
     let cancels: Vec<_> = keys.map(|key| Change::Cancel { key }).collect();
     pair.commit(&cancels);
     pair.advance(LATER);
-    claim(pair);
+    claim(pair, false);
     let letters = pair.model.dead.iter().filter_map(|(_, job, _)| job.generation);
     let forgets: Vec<_> = letters.map(|generation| Change::Forget { generation }).collect();
     pair.commit(&forgets);

@@ -1,11 +1,13 @@
 //! Batches, scans, dead letters, restarts, several connections.
 
 use crate::Bed;
-use crate::jobs::{ack, begin, bury, commit, job, key, lease, put};
+use crate::jobs::{self, KIND, ack, begin, bury, commit, job, key, put};
 use crate::rig::{LEASE, Rig, after};
 use std::collections::BTreeSet;
 use std::thread;
-use wheelhouse_durable::store::{Change, Entry, Leased, Outcome, Put, State, Store};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Kinds, Leased, Outcome, Put, State, Store,
+};
 
 /// A scan gives each row once, for any page size.
 pub fn scans_go_by_pages(bed: &mut Bed) {
@@ -128,6 +130,7 @@ pub fn large_batches_and_payloads(bed: &mut Bed) {
 }
 
 /// While leases last, each job is handed out to one connection only, and its ack is accepted once.
+/// The claims begin some of the runs.
 pub fn connections_do_not_claim_the_same(bed: &mut Bed) {
     const JOBS: usize = 400;
     let mut rig = Rig::new(bed);
@@ -137,10 +140,13 @@ pub fn connections_do_not_claim_the_same(bed: &mut Bed) {
     let work = |mut store: Box<dyn Store>| {
         let mut names = Vec::new();
         loop {
-            let leased = lease(&mut *store, 7);
+            let limit = ClaimLimit { begin: 3, ..ClaimLimit::jobs(7) };
+            let claimed = store.claim(&Kinds::new([KIND]), limit, jobs::LEASE);
+            let leased = claimed.expect("a claim succeeds").0;
             if leased.is_empty() {
                 return names;
             }
+            assert!(leased.iter().take(3).all(Leased::has_begun), "{leased:?}");
             let acks: Vec<_> = leased.iter().map(ack).collect();
             let outcomes = commit(&mut *store, &acks);
             assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Done), "{outcomes:?}");

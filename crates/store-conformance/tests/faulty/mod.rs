@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Outcome,
-    Put, Store, StoreClock, StoreError, Timestamp, Waker, When,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, MemoryStore,
+    Outcome, Put, State, Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
 use wheelhouse_store_conformance::jobs::begin;
 
@@ -33,8 +33,20 @@ pub(crate) enum Fault {
     LosesRetries,
     /// A periodic job ends with its first occurrence.
     LosesOccurrences,
-    /// A claim begins the runs.
+    /// A claim begins the runs, and returns them as leased.
     ClaimBegins,
+    /// A claim begins all runs that it may, whatever the limit.
+    BeginsAll,
+    /// A claim begins no run, and returns the first ones as begun.
+    BeginsNone,
+    /// A claim begins the last runs instead of the first.
+    BeginsTheLast,
+    /// A claim counts the attempts of the runs that it begins twice.
+    CountsTwice,
+    /// A claim begins runs, and returns the number of attempts before.
+    OldAttempt,
+    /// A claim begins runs that are not the first attempt.
+    BeginsRetries,
     /// Jobs are handed out as a second before the present.
     Early,
 }
@@ -62,6 +74,45 @@ impl Faulty {
             none if none.is_empty() => Ok(()),
             pending => self.store.commit(&pending).map(drop),
         }
+    }
+
+    /// Claims jobs, and begins runs in a wrong way.
+    fn claim_and_begin(
+        &mut self,
+        kinds: &Kinds,
+        limit: ClaimLimit,
+        visibility: Duration,
+    ) -> ClaimResult {
+        let none = ClaimLimit { begin: 0, ..limit };
+        let (mut new, mut next) = self.store.claim(kinds, none, visibility)?;
+        let is_plain =
+            |its: &&Leased| !its.was_lost && its.job.attempt == 0 && its.job.policy.is_empty();
+        let may_begin = |its: &&Leased| self.fault == Fault::BeginsRetries || is_plain(its);
+        let count = new.iter().take(limit.begin).take_while(may_begin).count();
+        let which = if self.fault == Fault::BeginsTheLast {
+            new.len() - count..new.len()
+        } else {
+            0..count
+        };
+        if self.fault == Fault::CountsTwice && count > 0 {
+            let retry = |Leased { job, token, .. }: &Leased| {
+                let (key, token) = (job.key.clone(), *token);
+                Change::Retry { key, token, when: When::After(Duration::ZERO) }
+            };
+            let begins = new[which.clone()].iter().map(begin);
+            let again: Vec<_> = begins.chain(new.iter().map(retry)).collect();
+            self.store.commit(&again)?;
+            (new, next) = self.store.claim(kinds, none, visibility)?;
+        }
+        let begun = &mut new[which];
+        if self.fault != Fault::BeginsNone {
+            self.store.commit(&begun.iter().map(begin).collect::<Vec<_>>())?;
+        }
+        for Leased { job, token, until, .. } in begun {
+            job.state = State::Begun(Lease { token: *token, until: *until });
+            job.attempt += 1;
+        }
+        Ok((new, next))
     }
 
     fn newest_token(&mut self, change: &mut Change) -> Result<(), StoreError> {
@@ -125,7 +176,14 @@ impl Store for Faulty {
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         self.flush()?;
         let limit = match self.fault {
-            Fault::ClaimIgnoresBytes => ClaimLimit::jobs(limit.jobs),
+            Fault::ClaimIgnoresBytes => ClaimLimit { bytes: usize::MAX, ..limit },
+            Fault::BeginsAll => ClaimLimit { begin: usize::MAX, ..limit },
+            Fault::BeginsNone
+            | Fault::BeginsTheLast
+            | Fault::CountsTwice
+            | Fault::BeginsRetries => {
+                return self.claim_and_begin(kinds, limit, visibility);
+            }
             _ => limit,
         };
         let (mut new, mut next) = self.store.claim(kinds, limit, visibility)?;
@@ -141,6 +199,10 @@ impl Store for Faulty {
             }
             Fault::ClaimBegins => {
                 self.store.commit(&new.iter().map(begin).collect::<Vec<_>>())?;
+            }
+            Fault::OldAttempt => {
+                let begun = new.iter_mut().filter(|leased| leased.has_begun());
+                begun.for_each(|leased| leased.job.attempt -= 1);
             }
             Fault::Early => next.now = Timestamp::from_millis(next.now.as_millis() - 1_000),
             Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),

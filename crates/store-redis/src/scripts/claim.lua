@@ -1,24 +1,25 @@
 -- Leases the visible jobs, in order. ARGV from 3 on: duration of the lease in milliseconds, the
 -- most jobs, the most bytes of their payloads, the number of jobs that these do not bound (0 or 1),
--- the kinds. Returns the present, when the next job is visible (or an empty string), the
--- number of removed rows, and for each job its key, state, body, and 1 if its earlier lease was
--- lost, else 0.
+-- the most runs to begin, the kinds. Returns the present, when the next job is visible (or an empty
+-- string), the number of removed rows, and for each job its key, state, body, and 1 if its earlier
+-- lease was lost, else 0.
 
 local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 local max_bytes, unbounded = tonumber(ARGV[5]), tonumber(ARGV[6])
+local max_begun, FIRST_KIND = tonumber(ARGV[7]), 8
 
 -- The candidates in order, and the order of the kind of each.
 local members, kind_of = {}, {}
 local function due(kind, ...)
     return redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'LIMIT', 0, max, ...)
 end
-if max > 0 and #ARGV == 7 then
-    local kind = order_of[ARGV[7]]
+if max > 0 and #ARGV == FIRST_KIND then
+    local kind = order_of[ARGV[FIRST_KIND]]
     members = due(kind)
     for i = 1, #members do kind_of[i] = kind end
 elseif max > 0 then
     local found = {}
-    for i = 7, #ARGV do
+    for i = FIRST_KIND, #ARGV do
         local kind = order_of[ARGV[i]]
         local its = due(kind, 'WITHSCORES')
         for j = 1, #its, 2 do
@@ -52,17 +53,20 @@ local function body(i)
     return body_of[i]
 end
 
--- A body is the length of the policy, the policy, and the payload.
-local function payload_bytes(of_body)
-    return of_body and #of_body - 4 - struct.unpack('>I4', of_body) or 0
+-- A body is the length of the policy, the policy, and the payload. Returns the lengths of both.
+local function lengths(of_body)
+    if not of_body then return 0, 0 end
+    local policy = struct.unpack('>I4', of_body)
+    return policy, #of_body - 4 - policy
 end
 
 local answer, removed, leased, orders = {'', '', 0}, 0, {}, {}
-local jobs, bytes = 0, 0
+local jobs, bytes, begins = 0, 0, true
 local score = text(until_time)
+local NO_ATTEMPT, FIRST_ATTEMPT = struct.pack('>I4', 0), struct.pack('>I4', 1)
 for i, key in ipairs(keys) do
     local in_order, kind = members[i], kind_of[i]
-    -- Only the first fields change: state, token, end of the lease.
+    -- Only these fields change: state, token, end of the lease; and the attempt of a begun run.
     local state, token = string.byte(packed[i]), string.sub(packed[i], 2, 9)
     if state == CLOSED then
         redis.call('HDEL', states, key)
@@ -70,10 +74,16 @@ for i, key in ipairs(keys) do
         redis.call('ZREM', kind, in_order)
         removed = removed + 1
     else
-        jobs, bytes = jobs + 1, bytes + payload_bytes(body(i))
+        local policy, payload = lengths(body(i))
+        jobs, bytes = jobs + 1, bytes + payload
         if bytes > max_bytes and jobs > unbounded then break end
         local lost = state ~= REPLACED and token ~= NO_TOKEN
-        local row = struct.pack('>BI8I8', PENDING, draw(), until_time) .. string.sub(packed[i], 18)
+        -- The begun runs are a prefix: the first attempts of pending jobs without a policy.
+        begins = begins and jobs <= max_begun and state == PENDING and token == NO_TOKEN
+            and string.sub(packed[i], 42, 45) == NO_ATTEMPT and policy == 0
+        local row = struct.pack('>BI8I8', begins and BEGUN or PENDING, draw(), until_time)
+            .. (begins and string.sub(packed[i], 18, 41) .. FIRST_ATTEMPT
+                .. string.sub(packed[i], 46) or string.sub(packed[i], 18))
         add(leased, key, row)
         orders[kind] = orders[kind] or {}
         add(orders[kind], score, in_order)
@@ -86,7 +96,7 @@ for kind, its in pairs(orders) do call_with('ZADD', kind, its) end
 keep_drawn()
 
 local first
-for i = 7, #ARGV do
+for i = FIRST_KIND, #ARGV do
     local score = redis.call('ZRANGE', order_of[ARGV[i]], 0, 0, 'WITHSCORES')[2]
     if score then first = math.min(first or LAST_TIME, tonumber(score)) end
 end

@@ -104,7 +104,7 @@ impl Experiment for DurableExperiment {
                 &["fires/s: from the start of a program, whose handler does nothing, until all \
                  acknowledgements are durable."]
             }
-            Self::Batches => &["fires/s: claimed, begun, and acknowledged."],
+            Self::Batches => &["fires/s: claimed and begun, then acknowledged."],
             Self::Waking => {
                 &["idle: in ten seconds without a job. Wake-ups are those of all threads of the \
                  waiting program, which polls the store once an hour."]

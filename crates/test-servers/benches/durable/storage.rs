@@ -2,8 +2,10 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, ClaimLimit, Kind, Kinds, Outcome, Put, Store, When};
-use wheelhouse_store_conformance::jobs::{ack, begin, key as store_key};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Kind, Kinds, Leased, Outcome, Put, Store, When,
+};
+use wheelhouse_store_conformance::jobs::{ack, key as store_key};
 
 /// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait JobStorage: Send {
@@ -16,7 +18,7 @@ pub(crate) trait JobStorage: Send {
     /// Cancels jobs. All of them exist.
     fn cancel(&mut self, jobs: &[u64]) -> Result<()>;
 
-    /// Claims and ends up to `max` due jobs. Returns how many there were.
+    /// Claims up to `max` due jobs, begins their runs, and ends them. Returns how many there were.
     fn fire(&mut self, max: usize) -> Result<usize>;
 
     /// The number of jobs.
@@ -76,8 +78,10 @@ impl JobStorage for DirectStore {
 
     fn fire(&mut self, max: usize) -> Result<usize> {
         let (kinds, lease) = (Kinds::new([KIND]), Duration::from_secs(30));
-        let (leased, _) = self.0.claim(&kinds, ClaimLimit::jobs(max), lease)?;
-        self.commit(&leased.iter().map(begin).collect::<Vec<_>>(), Outcome::Done)?;
+        // `Durable` lets the claim begin as many runs if handlers take microseconds.
+        let limit = ClaimLimit { begin: max, ..ClaimLimit::jobs(max) };
+        let (leased, _) = self.0.claim(&kinds, limit, lease)?;
+        ensure!(leased.iter().all(Leased::has_begun), "a claim has not begun all runs");
         self.commit(&leased.iter().map(ack).collect::<Vec<_>>(), Outcome::Done)?;
         Ok(leased.len())
     }
