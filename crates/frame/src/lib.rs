@@ -6,10 +6,9 @@
 //! [bounds](bound), and saves them in a [folder].
 //!
 //! ```
-//! use anyhow::Result;
 //! use std::hint::black_box;
-//! use std::time::{Duration, Instant};
-//! use wheelhouse_frame::{Contender, Experiment, Figure, Played, run};
+//! use std::time::Instant;
+//! use wheelhouse_frame::{Contender, Experiment, Figure, run};
 //!
 //! /// Sums the numbers up to the load.
 //! #[derive(Clone, Copy, PartialEq)]
@@ -26,32 +25,19 @@
 //!     fn title(self, load: &u64) -> String {
 //!         format!("the sum of the numbers up to {load}")
 //!     }
-//!     fn expected(self, _: &u64) -> Duration {
-//!         Duration::from_millis(1)
-//!     }
 //! }
 //!
-//! struct Loop;
-//!
-//! impl Contender<Sum> for Loop {
-//!     fn name(&self) -> &'static str {
-//!         "loop"
+//! let addition = Contender::new("loop", "adds one after the other", |_: Sum, load: &u64| {
+//!     let begin = Instant::now();
+//!     let sum: u64 = (1..=*load).map(black_box).sum();
+//!     if sum != load * (load + 1) / 2 {
+//!         return Ok(Err(format!("the sum is not {sum}")));
 //!     }
-//!     fn about(&self) -> &'static str {
-//!         "adds one after the other"
-//!     }
-//!     fn play(&self, _: Sum, load: &u64) -> Result<Played> {
-//!         let begin = Instant::now();
-//!         let sum: u64 = (1..=*load).map(black_box).sum();
-//!         if sum != load * (load + 1) / 2 {
-//!             return Ok(Err(format!("the sum is not {sum}")));
-//!         }
-//!         Ok(Ok(vec![Figure::time("time", begin.elapsed().as_nanos() as f64)]))
-//!     }
-//! }
+//!     Ok(Ok(vec![Figure::time("time", begin.elapsed().as_nanos() as f64)]))
+//! });
 //!
 //! let plan = run::Plan {
-//!     contenders: vec![Box::new(Loop)],
+//!     contenders: vec![addition],
 //!     experiments: vec![Sum],
 //!     on_all: false,
 //!     load: 1_000,

@@ -5,7 +5,7 @@ use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
     Producers, Refresh, Schedule, Sessions, SlowJobs,
 };
-
+use crate::facilities::SLEEPER;
 use wheelhouse_frame::{Bound, Target};
 
 /// The row of the service in its default configuration.
@@ -19,7 +19,6 @@ const QUEUE: &str = "tokio-delay-queue";
 
 /// The rows of other facilities.
 const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", HEAP];
-const SLEEPER: &str = crate::facilities::Machine::SLEEPS.name;
 
 /// All bounds, in the order of the report. Times are in nanoseconds.
 pub(crate) const TARGETS: &[Target<Experiment>] = &[

@@ -72,6 +72,11 @@ pub(super) fn wait_for_runs(jobs: &[Expectations<'_>], last: Instant, patience: 
     }
 }
 
+/// The time allowed at first to schedule this many jobs, and to move each once.
+pub(super) fn time_for(jobs: u32) -> Duration {
+    (Duration::from_micros(2) * jobs).max(Duration::from_millis(100))
+}
+
 /// The most plays with more and more time.
 const ATTEMPTS: u32 = 7;
 

@@ -95,11 +95,11 @@ pub(super) fn produce<'a, F: Facility>(
     }
     let jobs = [Expectations { ledger, ends: expected }];
     let faults = Faults { refused, ..Faults::default() };
-    Produced { jobs, _handles: handles, late: pace.latest(), faults }
+    Produced { jobs, _handles: handles, late: pace.latest, faults }
 }
 
 /// The expected end of a job that is not cancelled. The lateness of a job that blocks its thread is
 /// not shown.
 fn expected_end(ledger: &Ledger, (number, due): (u32, &u64)) -> Expected {
-    if ledger.work().sleeps(number) { Expected::RunsUnmeasured(*due) } else { Expected::Runs(*due) }
+    if ledger.work.sleeps(number) { Expected::RunsUnmeasured(*due) } else { Expected::Runs(*due) }
 }

@@ -5,7 +5,7 @@
 //! A refresh that does nothing is found, because no session may have expired after the near
 //! deadline at which it was opened.
 
-use super::end_of_play::with_enough_time;
+use super::end_of_play::{time_for, with_enough_time};
 use super::schedule::shares;
 use super::threads::on_threads;
 use crate::check::Faults;
@@ -27,11 +27,6 @@ pub(super) const NOTES: &[&str] =
      processor time of all threads."];
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-/// The time allowed at first to open a session and move it once. If it is too short, the play is
-/// repeated with twice the time.
-const FOR_EACH: Duration = Duration::from_micros(2);
-const AT_LEAST: Duration = Duration::from_millis(100);
 
 /// The clock is read once for this many refreshes.
 const AT_ONCE: usize = 16;
@@ -97,14 +92,9 @@ pub(super) fn play<F: Facility>(
     load: &Load,
     opens: Opens,
 ) -> Result<Played> {
-    let near = time_to_open(load.sessions) + load.pairs_time;
+    let near = time_for(load.sessions) + load.pairs_time;
     let what = format!("{} sessions could not be moved", load.sessions);
     with_enough_time(&what, near, |near| attempt(start()?, load, opens, near))
-}
-
-/// The time allowed at first to open these sessions and move each of them once.
-pub(super) fn time_to_open(sessions: u32) -> Duration {
-    (FOR_EACH * sessions).max(AT_LEAST)
 }
 
 /// One play with sessions that are due this soon. Returns `None` if that was too soon.

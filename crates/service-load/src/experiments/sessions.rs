@@ -125,7 +125,7 @@ fn produce<F: Facility>(
             *end = refreshed(*end, answer, at + ttl);
         }
     }
-    produced.late = pace.latest();
+    produced.late = pace.latest;
     produced
 }
 

@@ -2,11 +2,11 @@
 //! by our service.
 
 use super::sessions::{Deadline, Sessions, run_again};
-use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
@@ -64,20 +64,17 @@ enum Runs {
 
 impl Tasks<TokioTime> {
     /// The runtime of `#[tokio::main]`: a worker for each processor.
-    pub(crate) fn many_threads(_: Duration) -> Result<Self> {
+    pub(crate) fn many_threads() -> Result<Self> {
         Self::on_many(TokioTime, Builder::new_multi_thread().enable_time().build()?)
     }
 
     /// The runtime that runs on one thread.
-    pub(crate) fn one_thread(_: Duration) -> Result<Self> {
+    pub(crate) fn one_thread() -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel();
         let run = move || drop(runtime.block_on(ended));
-        let thread = thread::Builder::new()
-            .name("tokio-one".to_owned())
-            .spawn(run)
-            .context("cannot start a thread")?;
+        let thread = start_thread("tokio-one", run)?;
         let runs = Runs::OnOne(end, thread);
         Ok(Self { sleep_source: TokioTime, handle, runs, sessions: Sessions::new() })
     }
@@ -85,9 +82,9 @@ impl Tasks<TokioTime> {
 
 impl Tasks<ServiceTime> {
     /// A runtime without its own timers, next to a service.
-    pub(crate) fn on_service(tick: Duration) -> Result<Self> {
+    pub(crate) fn on_service() -> Result<Self> {
         let clock = MonotonicClock::new();
-        let service = Service::builder().tick(tick).clock(clock).start()?;
+        let service = Service::builder().clock(clock).start()?;
         let timers = service.handle();
         let sleep_source = ServiceTime { _service: Arc::new(service), timers, clock };
         Self::on_many(sleep_source, Builder::new_multi_thread().build()?)
@@ -167,8 +164,7 @@ impl<S: SleepSource> Facility for Tasks<S> {
             Runs::OnMany(runtime) => drop(runtime),
             Runs::OnOne(end, thread) => {
                 end.send(()).unwrap_or_default();
-                // If the thread panicked, it has printed the panic.
-                thread.join().unwrap_or_default();
+                join(thread);
             }
         }
     }

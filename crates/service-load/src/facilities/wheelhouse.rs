@@ -15,10 +15,8 @@ pub(crate) trait SessionLookup: Sync {
     /// Identifies a session for a refresh.
     type Session: Send;
 
-    /// Opens a session.
     fn open(timers: &Handle, due: Moment, job: Job) -> Option<Self::Session>;
 
-    /// Refreshes a session.
     fn refresh(timers: &Handle, session: &Self::Session, due: Moment) -> Result<(), ChangeError>;
 }
 
@@ -64,13 +62,12 @@ pub(crate) struct Wheelhouse<K> {
 }
 
 impl<K> Wheelhouse<K> {
-    /// Starts the service with this tick and the defaults of [`Service::start`], except for what
-    /// `build` changes.
-    pub(crate) fn start(tick: Duration, build: fn(Builder) -> Builder) -> Result<Self> {
+    /// Starts the service with the defaults of [`Service::start`], except for what `build` changes.
+    pub(crate) fn start(build: fn(Builder) -> Builder) -> Result<Self> {
         // A clock of the default kind. It is shared, because the plan of an experiment has moments
         // of the system's clock.
         let clock = MonotonicClock::new();
-        let service = build(Service::builder().tick(tick).clock(clock)).start()?;
+        let service = build(Service::builder().clock(clock)).start()?;
         Ok(Self { timers: service.handle(), service, clock, session_lookup: PhantomData })
     }
 }

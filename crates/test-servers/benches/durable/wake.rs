@@ -5,7 +5,7 @@
 
 use crate::contender::open_store;
 use crate::experiment::Load;
-use crate::storage::{DirectStore, JobStorage, KIND};
+use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
 use std::fs;
@@ -37,7 +37,7 @@ pub(crate) fn commit_jobs(name: &str, location: &str, count: u64) -> Result<()> 
         // The pauses spread the commits over all parts of a millisecond.
         thread::sleep(Duration::from_micros(2_000 + job * 37 % 1_000));
         let begun = Instant::now();
-        store.schedule(&[job], Duration::ZERO)?;
+        store.change(Request::Schedule(Duration::ZERO), &[job])?;
         println!("{job} {} {}", now(), begun.elapsed().as_nanos());
     }
     Ok(())

@@ -8,16 +8,15 @@
 
 mod state;
 
-use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use crate::load::processors;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use state::{Due, HeapEntry, State, Task, Work, lock};
 use std::cmp::Reverse;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
@@ -43,12 +42,12 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        Self::with(State::default(), |shared| vec![spawn(move || shared.drive(Due::run))])
+        Self::with(State::default(), |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same, but a refresh only writes to the job.
     pub(crate) fn lazy() -> Result<Self> {
-        Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(Due::run))])
+        Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
@@ -75,34 +74,28 @@ impl HeapAndCondvar {
 
     fn with(
         state: State,
-        threads: impl FnOnce(Arc<Shared>) -> Vec<io::Result<JoinHandle<()>>>,
+        threads: impl FnOnce(Arc<Shared>) -> Vec<Result<JoinHandle<()>>>,
     ) -> Result<Self> {
         let is_lazy = state.lazy;
         let shared = Arc::new(Shared { state: Mutex::new(state), ..Shared::default() });
-        let threads = threads(Arc::clone(&shared)).into_iter().collect::<io::Result<_>>();
-        let threads = threads.context("cannot start a thread")?;
+        let threads = threads(Arc::clone(&shared)).into_iter().collect::<Result<_>>()?;
         Ok(Self { shared, is_lazy, threads })
     }
 
     fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
         let task = Arc::new(Mutex::new(Task { due, work: Some(work) }));
-        let mut state = lock(&self.shared.state);
-        let is_first = state.push(due, Arc::clone(&task));
-        drop(state);
-        if is_first {
-            self.shared.changed.notify_one();
-        }
+        self.shared.push(due, Arc::clone(&task));
         task
     }
 }
 
-fn spawn(run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name("heap-and-condvar".to_owned()).spawn(run)
+fn spawn(run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    start_thread("heap-and-condvar", run)
 }
 
 impl Shared {
-    /// Passes due work to `run`, until it is stopped. Work that `run` returns is pushed again.
-    fn drive(&self, run: impl Fn(Due) -> Option<Due>) {
+    /// Passes due work to `run`, until it is stopped. A task that `run` returns is pushed again.
+    fn drive(&self, run: impl Fn(Due) -> Option<(Instant, Arc<Mutex<Task>>)>) {
         let mut state = lock(&self.state);
         while !state.stopped {
             let Some(Reverse(first)) = state.heap.peek() else {
@@ -126,10 +119,10 @@ impl Shared {
                 && let Some(work) = task.work.take()
             {
                 drop((state, task));
-                let again = run(Due { entry, work });
+                let again = run((entry.task, work));
                 state = lock(&self.state);
-                if let Some(again) = again {
-                    state.push_again(again);
+                if let Some((due, task)) = again {
+                    state.push(due, task);
                 }
             } else {
                 drop(task);
@@ -140,13 +133,17 @@ impl Shared {
 
     /// Runs work of the pool.
     fn run(&self, due: Due) {
-        if let Some(again) = due.run() {
-            let is_first = lock(&self.state).push_again(again);
-            if is_first {
-                self.changed.notify_one();
-            }
+        if let Some((due, task)) = state::run(due) {
+            self.push(due, task);
         }
         self.handed_over.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn push(&self, due: Instant, task: Arc<Mutex<Task>>) {
+        let is_first = lock(&self.state).push(due, task);
+        if is_first {
+            self.changed.notify_one();
+        }
     }
 }
 
@@ -218,7 +215,7 @@ impl Facility for HeapAndCondvar {
     fn stop(self) {
         lock(&self.shared.state).stopped = true;
         self.shared.changed.notify_one();
-        self.threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
+        self.threads.into_iter().for_each(join);
     }
 }
 
