@@ -85,7 +85,6 @@ pub(crate) enum Command {
     /// outcome, figure or sentence differs from the record, or a statement is missing.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
-            wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
     #[cfg(feature = "claims")]
     Claims(claims::ClaimsOptions),

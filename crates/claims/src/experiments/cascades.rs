@@ -2,6 +2,7 @@
 
 use super::drive::{moves, wakeups};
 use super::models::kafka::KafkaModel;
+use crate::StatedGrowth::Is;
 use crate::count::random;
 use crate::growth::Growth::Linear;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -52,7 +53,7 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
         moves(setup, WHEEL, 256, delays).1 as f64
     });
     let quote = "In levels of lists one advance may move all timers.";
-    e.class("C17.5", quote, [&cascade], Linear);
+    e.growth("C17.5", quote, [&cascade], Is(Linear));
     let mut sweep = Sweep::new("A slot with all timers cascades", "the most moves in one advance");
     sweep.add(WHEEL, cascade);
     e.sweep(sweep);

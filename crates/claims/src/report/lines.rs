@@ -4,7 +4,6 @@ use crate::{DecidedStatement, JudgedClaim, Outcome};
 use wheelhouse_present::document::Line;
 use wheelhouse_present::table::Mark;
 
-/// The statements of a claim.
 pub(super) fn of(judged: &JudgedClaim) -> Vec<Line> {
     judged.statements.iter().map(|it| line(judged, it)).collect()
 }

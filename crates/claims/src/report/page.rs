@@ -76,7 +76,7 @@ pub fn answers(judgement: &Judgement, all: usize, counted: Option<Block>) -> Doc
     let answered = judgement.claims.len();
     let on_each = judgement.claims.iter().flat_map(|judged| {
         let so = Block::Text(format!("So: {}", judged.claim.so));
-        [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
+        [Block::Heading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
     let more = "--id CLAIM shows the data of a claim. ".to_owned();
     let left = match all - answered {
@@ -255,6 +255,7 @@ const PRINTED: &str =
 mod tests {
     use super::*;
     use crate::{Setup, claims, judge};
+    use wheelhouse_present::markdown;
 
     #[test]
     fn the_page_has_all_claims_in_folded_sections() -> anyhow::Result<()> {
@@ -272,6 +273,8 @@ mod tests {
         assert!(!page.blocks.iter().any(|block| matches!(block, Block::Entry(_))));
         assert!(judgement.claims.len() > 5);
         assert_eq!(page.entries().count(), judgement.claims.len());
+        let line = "[C05.3](pages/C05.md) Quartz contains a trace of one. **refuted**";
+        assert!(markdown::render(&page).contains(line));
         Ok(())
     }
 }
