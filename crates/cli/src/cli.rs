@@ -117,7 +117,7 @@ pub(crate) enum Command {
     /// callgrind.
     #[cfg(feature = "claims")]
     #[command(hide = true)]
-    Play(claims::PlayOptions),
+    Play(wheelhouse_claims::instructions::Play),
     /// Plays all operations of the claims' table on a structure. `claims --instructions --record`
     /// runs this under callgrind.
     #[cfg(feature = "claims")]

@@ -2,9 +2,8 @@
 
 use super::Output;
 use clap::Args;
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
-use wheelhouse_claims::instructions::{Pair, Play};
 
 /// Arguments of `wheelhouse claims`.
 #[derive(Debug, Args)]
@@ -50,31 +49,4 @@ pub(crate) struct PrintedCode {
     /// The folder of the report.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-}
-
-/// Arguments of `wheelhouse play`.
-#[derive(Debug, Args)]
-pub(crate) struct PlayOptions {
-    #[arg(long)]
-    pub(crate) backend: String,
-    #[arg(long, value_parser = pair())]
-    pub(crate) pair: Pair,
-    #[arg(long)]
-    pub(crate) n: u64,
-    #[arg(long)]
-    pub(crate) seed: u64,
-}
-
-impl From<PlayOptions> for Play {
-    fn from(PlayOptions { backend, pair, n, seed }: PlayOptions) -> Self {
-        Self { backend, pair, n, seed }
-    }
-}
-
-/// Reads a pair of operations by its name.
-fn pair() -> impl TypedValueParser<Value = Pair> {
-    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
-    names.try_map(|name| {
-        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
-    })
 }

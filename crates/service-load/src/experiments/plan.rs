@@ -48,14 +48,14 @@ impl Plan {
     }
 }
 
-/// The result of a plan whose calls have been made.
+/// The result of a producer that has made its calls.
 pub(super) struct Produced<'a, H> {
     /// The jobs, with one element for `end_play`.
     pub(super) jobs: [Expectations<'a>; 1],
     /// The handles. They are freed after the play, because freeing them makes the allocator
     /// consolidate earlier frees, under a lock that the facility waits for. That takes milliseconds
     /// in the middle of the last runs.
-    _handles: Vec<Option<H>>,
+    pub(super) _handles: Vec<Option<H>>,
     /// The lateness of the latest call.
     pub(super) late: u64,
     pub(super) faults: Faults,
