@@ -91,11 +91,6 @@ impl Evidence {
         let number = format!("{more:.1} against {less:.1}: {:.2} times", more / less);
         self.decide(id, quote, Criterion::Exceeds(vec![(more, less)]), number);
     }
-
-    /// Adds a sweep.
-    pub fn sweep(&mut self, sweep: Sweep) {
-        self.sweeps.push(sweep);
-    }
 }
 
 /// Columns of which the first has words and the others have figures.

@@ -78,14 +78,9 @@ impl Setup {
         fit.map(|info| (info.name, scenario(&mut self.build(info.name)))).collect()
     }
 
-    /// The seeds.
-    pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<'_> {
-        self.scale.seeds()
-    }
-
     /// Measures a cost at each size, for each seed.
     pub fn curve(&self, sizes: &[u64], cost: impl FnMut(u64, u64) -> f64) -> Curve {
-        Curve::sweep(sizes, self.seeds(), cost)
+        Curve::sweep(sizes, self.scale.seeds(), cost)
     }
 
     /// Measures several costs in the same runs, at each size and for each seed.
@@ -94,7 +89,7 @@ impl Setup {
         sizes: &[u64],
         costs: impl FnMut(u64, u64) -> [f64; K],
     ) -> [Curve; K] {
-        curves(sizes, self.seeds(), costs)
+        curves(sizes, self.scale.seeds(), costs)
     }
 
     /// The mean steps to start, to stop and to fire one of n timers of a structure, at each size.

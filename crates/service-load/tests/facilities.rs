@@ -104,10 +104,6 @@ struct Faulty {
 const VICTIM: u32 = 7;
 
 impl Faulty {
-    fn boxed(fault: fn() -> Result<Self>) -> Contender<Experiment> {
-        row("faulty", "wrong on purpose", |_| true, fault)
-    }
-
     fn with(fault: Fault) -> Result<Self> {
         Ok(Self { inner: HeapAndCondvar::start()?, fault })
     }
@@ -171,7 +167,7 @@ impl Facility for Faulty {
 /// Plays experiments on a faulty facility. All these parts must be in what is reported.
 fn is_found(fault: fn() -> Result<Faulty>, experiments: &[Experiment], parts: &[&str]) {
     let load = Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() };
-    let faulty = Faulty::boxed(fault);
+    let faulty = row("faulty", "wrong on purpose", |_| true, fault);
     for &experiment in experiments {
         let wrong = faulty.play(experiment, &load).unwrap().expect_err(experiment.name());
         assert!(parts.iter().all(|part| wrong.contains(part)), "{}: {wrong}", experiment.name());

@@ -71,7 +71,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     e.growth("V10.2", quote, [levels], AtMost(Logarithmic));
     let quote = "It is met at most m times, within the range of m levels.";
     e.holds("V10.3", quote, most == 0, format!("{most} times more"));
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Decides which of the two meets a timer less often, with the shortest and the longest delays.

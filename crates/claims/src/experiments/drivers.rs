@@ -61,7 +61,7 @@ fn queue(setup: &Setup, e: &mut Evidence) {
     let quote = "After a mass cancel none finds cancelled tasks only.";
     let [polls, vain] = cancelled;
     e.holds("C44.3", quote, vain == 0, format!("{vain} of {polls} do"));
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Wheels of this size with n timers of a load.

@@ -33,7 +33,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     }
     by_steps(e, &sweep);
     by_instructions(e);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 fn by_steps(e: &mut Evidence, sweep: &Sweep) {

@@ -68,7 +68,7 @@ fn later(setup: &Setup, e: &mut Evidence) {
         }
     }
     decide_heap(setup, e, &sweep, most_moves);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Decides the statements of C28. `most_moves` is the most entries that a later deadline moved.
@@ -116,7 +116,10 @@ fn search(n: u64, seed: u64) -> f64 {
 /// The number of neighbours in a heap's array whose deadlines fall, and the number of all
 /// neighbours.
 fn out_of_order(setup: &Setup) -> (usize, usize) {
-    let timers = Order::Random.delays(1 << 10, setup.scale.seed()).into_iter().map(Reverse);
+    let timers = Order::Random
+        .delays(1 << 10, setup.scale.seeds().next().unwrap_or(1))
+        .into_iter()
+        .map(Reverse);
     let array = timers.collect::<BinaryHeap<_>>().into_vec();
     (array.windows(2).filter(|pair| pair[0].0 > pair[1].0).count(), array.len() - 1)
 }

@@ -39,5 +39,5 @@ fn run(setup: &Setup, e: &mut Evidence) {
     ] {
         e.growth(id, quote, sweep.all(&[line]), Is(Linear));
     }
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }

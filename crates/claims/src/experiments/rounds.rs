@@ -42,7 +42,7 @@ fn visits(setup: &Setup, e: &mut Evidence) {
     e.growth("C16.1", quote, sweep.all(&["scheme 6"]), Is(Linear));
     let quote = "Long lists are unacceptable: one tick may scan all timers.";
     e.growth("C16.3", quote, sweep.all(&["all others in one slot"]), Is(Linear));
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Delays of timers that have rounds to go. Each is a revolution shorter than the one before.

@@ -40,7 +40,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let [in_order, ..] = setup.life(TREE, Order::Ascending, &sizes);
     let quote = "A red-black tree rebalances: deadlines in order cost O(log n), not O(n).";
     e.growth("C29.1", quote, [&in_order], AtMost(Logarithmic));
-    let most = setup.seeds().map(|seed| dearest(setup, seed)).fold(0.0, f64::max);
+    let most = setup.scale.seeds().map(|seed| dearest(setup, seed)).fold(0.0, f64::max);
     let number = format!("the dearest operation takes {most:.1} times the mean");
     let quote = "Its cost is stable: no operation takes many times the mean.";
     e.decide("C29.2", quote, Criterion::IsStable(most), number);
@@ -50,7 +50,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     e.growth("C29.3", quote, both, AtMost(Logarithmic));
     skip_list(e, &sweep);
     sweep.add(format!("{TREE}, insertion in order"), in_order);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 const TURNS: u64 = 4_096;

@@ -59,7 +59,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let quote = "A cancel by handle costs more, the more timers there are.";
     e.growth("C27.5", quote, sweep.all(&["cancel"]), Grows);
     e.growth("C27.6", "So does a change by handle.", sweep.all(&["change"]), Grows);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// The number of timers in the sweep of spans.
@@ -82,5 +82,5 @@ fn slots(setup: &Setup, e: &mut Evidence) {
     let number = format!("{grown:.1} times the slots for {wider} times the span");
     e.holds("C27.3", quote, grown >= wider as f64, number);
     sweep.add("list-wheel, 256 a level", levels);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }

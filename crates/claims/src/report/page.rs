@@ -5,7 +5,7 @@ use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, ComparedAnswer};
 use crate::thresholds::Thresholds;
-use crate::{Article, DecidedStatement, Evidence, Experiment, JudgedClaim, Judgement, Scale};
+use crate::{Article, DecidedStatement, Experiment, JudgedClaim, Judgement, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
@@ -178,7 +178,8 @@ fn place(judged: &JudgedClaim) -> String {
 
 /// The reason for the outcome, the pictures, and the tables.
 fn explained(judged: &JudgedClaim, judgement: &Judgement) -> Vec<Block> {
-    let ran = experiment_of(judged, judgement);
+    let name = judged.claim.experiment.as_deref();
+    let ran = judgement.evidence.iter().find(|(experiment, _)| Some(experiment.name) == name);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
         blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
@@ -198,16 +199,6 @@ fn facts(judged: &JudgedClaim, experiment: Option<&Experiment>) -> Block {
         ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
     Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
-}
-
-/// The experiment on a claim, and its evidence.
-fn experiment_of<'a>(
-    judged: &JudgedClaim,
-    judgement: &'a Judgement,
-) -> Option<(&'a Experiment, &'a Evidence)> {
-    let name = judged.claim.experiment.as_deref()?;
-    let mut evidence = judgement.evidence.iter();
-    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, input)| (ran, input))
 }
 
 fn method(input: &ReportInput<'_>) -> Vec<Block> {

@@ -14,11 +14,8 @@ use wheelhouse_frame::Played;
 /// something is wrong, a sentence about it.
 pub(super) type Ended = Result<(Checked, Cpu), String>;
 
-/// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs.
-///
-/// # Errors
-///
-/// If the facility hangs.
+/// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs. Fails
+/// if the facility hangs.
 pub(super) fn end_play<F: Facility>(
     facility: F,
     load: &Load,
@@ -33,12 +30,7 @@ pub(super) fn end_play<F: Facility>(
     Ok(checked.map(|checked| (checked, used)))
 }
 
-/// Stops a facility that has settled, and checks all jobs. If something is wrong, returns a
-/// sentence about it.
-///
-/// # Errors
-///
-/// If the facility hangs.
+/// Stops a facility that has settled, and checks all jobs. Fails if the facility hangs.
 pub(super) fn stop_and_check<F: Facility>(
     facility: F,
     jobs: &[Expectations<'_>],

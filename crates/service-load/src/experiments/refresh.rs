@@ -14,7 +14,8 @@ use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,14 +56,6 @@ impl<F: Facility> Refresher<F> {
     ) -> Self {
         let open = |number| facility.open(due, ledger.job(number));
         Self { sessions: numbers.filter_map(open).collect(), refreshes: 0, too_late: 0 }
-    }
-
-    /// Shuffles the sessions, so that refreshes do not follow the order in memory.
-    fn shuffle(&mut self, seed: u64) {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        for last in (1..self.sessions.len()).rev() {
-            self.sessions.swap(last, random.random_range(0..=last));
-        }
     }
 
     /// Moves sessions to `ahead` from now, until `until`, and each session at least once.
@@ -110,7 +103,9 @@ fn attempt<F: Facility>(
     let mut producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
     facility.settle(all)?;
-    (load.seed..).zip(&mut producers).for_each(|(seed, producer)| producer.shuffle(seed));
+    // So that refreshes do not follow the order in memory.
+    let mut random = Pcg64Mcg::seed_from_u64(load.seed);
+    producers.iter_mut().for_each(|producer| producer.sessions.shuffle(&mut random));
     let (begin, cpu) = (Instant::now(), Cpu::now());
     let until = begin + load.pairs_time;
     let refresh = |producer: Refresher<F>| producer.refresh(&facility, until, HOUR);

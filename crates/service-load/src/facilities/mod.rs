@@ -13,7 +13,6 @@ pub(crate) use machine::SLEEPER;
 
 use async_io::AsyncIo;
 use delay_queue::Queue;
-use tasks::Tasks;
 use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
 use crate::experiments::Experiment::{
@@ -45,7 +44,7 @@ pub fn row<F: Facility + 'static>(
 
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Contender<Experiment>> {
-    ours().into_iter().chain(tasks()).chain(others()).chain(machine::rows()).collect()
+    ours().into_iter().chain(of_tokio()).chain(others()).chain(machine::rows()).collect()
 }
 
 /// Our service, in several configurations.
@@ -92,25 +91,25 @@ fn ours() -> Vec<Contender<Experiment>> {
 }
 
 /// Facilities on a tokio runtime.
-fn tasks() -> Vec<Contender<Experiment>> {
+fn of_tokio() -> Vec<Contender<Experiment>> {
     vec![
         row(
             "wheelhouse-sleep",
             "a task for each job on tokio's usual runtime, sleeping with our service",
             |it| matches!(it, PairsBeside | Fires),
-            Tasks::on_service,
+            tasks::on_service,
         ),
         row(
             "tokio-sleep",
             "a task for each job that sleeps, on tokio's usual runtime",
             |it| it != Producers,
-            Tasks::many_threads,
+            tasks::many_threads,
         ),
         row(
             "tokio-sleep-1",
             "the same on tokio's runtime of one thread",
             depends_on_threads,
-            Tasks::one_thread,
+            tasks::one_thread,
         ),
         row(
             "tokio-delay-queue",

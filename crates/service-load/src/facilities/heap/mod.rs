@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Shared {
+    /// `true` if a refresh only writes to the job.
+    is_lazy: bool,
     state: Mutex<State>,
     changed: Condvar,
     /// Work that was handed to the pool and is not finished.
@@ -30,7 +32,6 @@ struct Shared {
 /// The heap, its waiting thread, and optionally a pool.
 pub struct HeapAndCondvar {
     shared: Arc<Shared>,
-    is_lazy: bool,
     /// The first thread waits for due jobs. The others, if any, run them.
     threads: Vec<JoinHandle<()>>,
 }
@@ -42,18 +43,18 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        Self::with(State::default(), |shared| vec![spawn(move || shared.drive(state::run))])
+        Self::with(false, |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same, but a refresh only writes to the job.
     pub(crate) fn lazy() -> Result<Self> {
-        Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(state::run))])
+        Self::with(true, |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
     /// and at least four, as in the service.
     pub(crate) fn with_pool() -> Result<Self> {
-        Self::with(State::default(), |shared| {
+        Self::with(false, |shared| {
             let (sender, receiver) = crossbeam_channel::unbounded();
             let worker = |_| {
                 let (shared, receiver) = (Arc::clone(&shared), receiver.clone());
@@ -73,13 +74,12 @@ impl HeapAndCondvar {
     }
 
     fn with(
-        state: State,
+        is_lazy: bool,
         threads: impl FnOnce(Arc<Shared>) -> Vec<Result<JoinHandle<()>>>,
     ) -> Result<Self> {
-        let is_lazy = state.lazy;
-        let shared = Arc::new(Shared { state: Mutex::new(state), ..Shared::default() });
+        let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
         let threads = threads(Arc::clone(&shared)).into_iter().collect::<Result<_>>()?;
-        Ok(Self { shared, is_lazy, threads })
+        Ok(Self { shared, threads })
     }
 
     fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
@@ -113,7 +113,7 @@ impl Shared {
             }
             let Some(Reverse(entry)) = state.heap.pop() else { continue };
             let mut task = lock(&entry.task);
-            if state.lazy && task.due > entry.due && task.work.is_some() {
+            if self.is_lazy && task.due > entry.due && task.work.is_some() {
                 state.push(task.due, Arc::clone(&entry.task)); // it was refreshed
             } else if task.due == entry.due
                 && let Some(work) = task.work.take()
@@ -163,7 +163,7 @@ impl Facility for HeapAndCondvar {
             return Answer::TooLate;
         }
         drop(cancelled);
-        lock(&self.shared.state).mark_dead();
+        lock(&self.shared.state).mark_dead(self.shared.is_lazy);
         Answer::Done
     }
 
@@ -173,7 +173,7 @@ impl Facility for HeapAndCondvar {
 
     fn refresh(&self, Session(task): &Session, due: Instant) -> Answer {
         // The lock of the heap before that of the task, as in `drive`.
-        let state = (!self.is_lazy).then(|| lock(&self.shared.state));
+        let state = (!self.shared.is_lazy).then(|| lock(&self.shared.state));
         let mut its = lock(task);
         if its.work.is_none() {
             return Answer::TooLate;
@@ -182,7 +182,7 @@ impl Facility for HeapAndCondvar {
         drop(its);
         let Some(mut state) = state else { return Answer::Done }; // noticed at the former time
         let is_first = state.push(due, Arc::clone(task));
-        state.mark_dead();
+        state.mark_dead(false);
         drop(state);
         if is_first {
             self.shared.changed.notify_one();
@@ -208,7 +208,7 @@ impl Facility for HeapAndCondvar {
     fn count(&self) -> Result<usize> {
         // One lock within the other, as in `drive`. Cancelled and moved jobs still have entries in
         // the heap.
-        let is_live = |entry: &&Reverse<HeapEntry>| entry.0.is_live(self.is_lazy);
+        let is_live = |entry: &&Reverse<HeapEntry>| entry.0.is_live(self.shared.is_lazy);
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }
 

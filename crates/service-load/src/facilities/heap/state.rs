@@ -87,18 +87,12 @@ pub(super) struct State {
     /// Entries whose job was cancelled or has another entry.
     pub(super) dead: usize,
     pub(super) stopped: bool,
-    pub(super) lazy: bool,
 }
 
 /// A heap with fewer entries is not compacted.
 const COMPACTED: usize = 1_024;
 
 impl State {
-    /// A heap in which a refresh is a write to the job.
-    pub(super) fn lazy() -> Self {
-        Self { lazy: true, ..Self::default() }
-    }
-
     /// Pushes an entry. Returns `true` if it is the first one.
     pub(super) fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
         let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
@@ -109,10 +103,9 @@ impl State {
 
     /// Counts a dead entry. If more than half of the entries are dead, removes them all: O(n) for
     /// n/2 cancellations.
-    pub(super) fn mark_dead(&mut self) {
+    pub(super) fn mark_dead(&mut self, lazy: bool) {
         self.dead += 1;
         if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
-            let lazy = self.lazy;
             self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
             self.dead = 0;
         }
