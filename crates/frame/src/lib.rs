@@ -3,7 +3,8 @@
 //! A bench defines its [experiments](Experiment) and its [contenders](Contender). The frame reads
 //! the [options] that all benches share, plays each experiment on each contender in [interleaved
 //! rounds](run), shows the medians in [tables and a report](report), compares them with
-//! [bounds](bound), and saves them in a [folder].
+//! [bounds](bound), and saves them in a [folder]. A contender can count how often its [threads] wake
+//! up.
 //!
 //! ```
 //! use std::hint::black_box;
@@ -58,6 +59,7 @@ pub mod report;
 pub mod run;
 #[cfg(test)]
 mod testing;
+pub mod threads;
 
 pub use bound::{Bound, Target};
 pub use experiment::{Contender, Experiment, select_contenders};
