@@ -5,7 +5,6 @@ use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
     Producers, Refresh, Schedule, Sessions, SlowJobs,
 };
-use crate::facilities::SLEEPER;
 use wheelhouse_frame::{Bound, Target};
 
 /// The row of the service in its default configuration.
@@ -16,6 +15,9 @@ const LAZY_HEAP: &str = "heap-lazy";
 const POOL: &str = "heap-and-pool";
 const TOKIO: &str = "tokio-sleep";
 const QUEUE: &str = "tokio-delay-queue";
+
+/// The row of a thread that only sleeps until each job is due.
+pub(crate) const SLEEPER: &str = "a-sleeper";
 
 /// The rows of other facilities.
 const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", HEAP];

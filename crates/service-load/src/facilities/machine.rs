@@ -4,13 +4,11 @@
 use crate::experiments::Experiment::{self, Fires, Fires300k};
 use crate::experiments::{Stream, play_machine};
 use crate::load::Load;
+use crate::targets::SLEEPER;
 use std::hint::spin_loop;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_frame::Contender;
-
-/// The row of the thread that sleeps.
-pub(crate) const SLEEPER: &str = "a-sleeper";
 
 pub(super) fn rows() -> [Contender<Experiment>; 2] {
     [

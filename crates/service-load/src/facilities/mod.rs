@@ -9,7 +9,6 @@ mod tasks;
 mod wheelhouse;
 
 pub use heap::HeapAndCondvar;
-pub(crate) use machine::SLEEPER;
 
 use async_io::AsyncIo;
 use delay_queue::Queue;
