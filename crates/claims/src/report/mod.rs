@@ -12,7 +12,6 @@
 //! | `front.json`, `verdicts.json` | the table and the statements, for programs |
 //! | `summary.md` | the section of the project's README |
 
-mod headlines;
 mod lines;
 pub mod page;
 pub mod pictures;

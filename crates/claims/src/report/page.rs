@@ -1,6 +1,6 @@
 //! The contents of the report, independent of its format: answers first, method last.
 
-use super::{headlines, lines, pictures, tables};
+use super::{lines, pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, ComparedAnswer};
@@ -107,7 +107,7 @@ fn opening(input: &ReportInput<'_>, grid: Table) -> Vec<Block> {
     let caption = "Means over the seeds.".to_owned();
     blocks.extend(front::figure(input.front).map(|picture| Block::Picture(picture, caption)));
     blocks.push(Block::Heading("Ten headlines".to_owned()));
-    blocks.push(Block::Lines(headlines::lines(input.judgement)));
+    blocks.push(Block::Lines(lines::headlines(input.judgement)));
     blocks.push(Block::Text(tables::tally(input.judgement)));
     blocks
 }
