@@ -12,7 +12,7 @@ pub use heap::HeapAndCondvar;
 
 use async_io::AsyncIo;
 use delay_queue::Queue;
-use wheelhouse::{ByHandle, ByKey, Wheelhouse};
+use wheelhouse::{by_handle, by_key};
 
 use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
@@ -53,38 +53,38 @@ fn ours() -> Vec<Contender<Experiment>> {
             "wheelhouse",
             "Service::start() at a tick of 50 us: hierarchical wheels, jobs on a pool",
             |_| true,
-            || Wheelhouse::<ByHandle>::start(|builder| builder),
+            || by_handle(|builder| builder),
         ),
         row(
             "wheelhouse-1",
             "the same with one thread, Builder::workers(1)",
             |it| matches!(it, Fires | Fires300k | SlowJobs | Audit),
-            || Wheelhouse::<ByHandle>::start(|builder| builder.workers(1)),
+            || by_handle(|builder| builder.workers(1)),
         ),
         row(
             "wheelhouse-keys",
             "the service with a pool; each session has a key and is refreshed by it",
             |it| matches!(it, Refresh | RefreshOpened | Sessions),
-            || Wheelhouse::<ByKey>::start(|builder| builder),
+            || by_key(|builder| builder),
         ),
         row(
             "wheelhouse-1ms",
             "the service with a pool and a tick of a millisecond",
             |it| matches!(it, Fires | Periodic),
-            || Wheelhouse::<ByHandle>::start(|its| its.tick(Duration::from_millis(1))),
+            || by_handle(|its| its.tick(Duration::from_millis(1))),
         ),
         row(
             "wheelhouse-1us",
             "the service with a pool, and a tick and a timer slack of a microsecond",
             |it| it == Fires,
             // At this tick the service also reduces the timer slack of Linux.
-            || Wheelhouse::<ByHandle>::start(|its| its.tick(Duration::from_micros(1))),
+            || by_handle(|its| its.tick(Duration::from_micros(1))),
         ),
         row(
             "wheelhouse-heap",
             "the service with a pool, on the binary heap",
             depends_on_threads,
-            || Wheelhouse::<ByHandle>::start(|its| its.backend(BinaryHeap::new())),
+            || by_handle(|its| its.backend(BinaryHeap::new())),
         ),
     ]
 }
