@@ -3,8 +3,8 @@
 //! A bench defines its [experiments](Experiment) and its [contenders](Contender). The frame reads
 //! the [options] that all benches share, plays each experiment on each contender in [interleaved
 //! rounds](run), shows the medians in [tables and a report](report), compares them with
-//! [bounds](bound), and saves them in a [folder]. A contender can count how often its [threads] wake
-//! up.
+//! [bounds](bound), and saves them in a [folder]. A contender can count how often its [threads] go
+//! to sleep.
 //!
 //! ```
 //! use std::hint::black_box;

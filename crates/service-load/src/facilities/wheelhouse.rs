@@ -9,8 +9,8 @@ use wheelhouse_service::{
     Builder, ChangeError, Handle, JobHandle, Missed, Moment, MonotonicClock, Service,
 };
 
-/// A [`Service`], the clock that converts moments of the plan into moments of the service, and how a
-/// caller opens and refreshes a session.
+/// A [`Service`], the clock that converts moments of the plan into moments of the service, and how
+/// a caller opens and refreshes a session.
 struct Wheelhouse<O, R> {
     service: Service,
     timers: Handle,
@@ -19,15 +19,15 @@ struct Wheelhouse<O, R> {
     refresh: R,
 }
 
-/// The service with its defaults, except for what `build` changes. A caller keeps the handle of each
-/// session.
+/// The service with its defaults, except for what `build` changes. A caller keeps the handle of
+/// each session.
 pub(crate) fn by_handle(build: fn(Builder) -> Builder) -> Result<impl Facility> {
     let open = |timers: &Handle, due, job: Job| timers.at(due).run(move |_| job.run()).ok();
     start(build, open, |_: &Handle, session: &JobHandle, due| session.reschedule(due))
 }
 
-/// The same, and a caller knows the key of each session. It is stored inline, as close to the caller
-/// as a handle is: a program has just read the key.
+/// The same, and a caller knows the key of each session. It is stored inline, as close to the
+/// caller as a handle is: a program has just read the key.
 pub(crate) fn by_key(build: fn(Builder) -> Builder) -> Result<impl Facility> {
     let open = |timers: &Handle, due, job: Job| {
         let key = format_smolstr!("session {}", job.number());
