@@ -8,7 +8,7 @@ use crate::thresholds::Thresholds;
 use crate::{Article, DecidedStatement, Experiment, JudgedClaim, Judgement, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
-use wheelhouse_present::table::Table;
+use wheelhouse_present::table::{Table, distinct};
 
 /// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
@@ -130,12 +130,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     let lines: Vec<_> = judgement.claims.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
-        let mut labels: Vec<String> = Vec::new();
-        for label in lines.iter().filter_map(|line| line.labels.get(at)) {
-            if !labels.contains(label) {
-                labels.push(label.clone());
-            }
-        }
+        let labels = distinct(lines.iter().filter_map(|line| line.labels.get(at).cloned()));
         Filter { name: name.to_owned(), labels }
     })
 }
