@@ -100,12 +100,9 @@ fn attempt<F: Facility>(
     let due = Instant::now() + near;
     // One ledger for all producers, because keys of sessions are made from job numbers.
     let ledger = Ledger::new(Instant::now(), load.sessions as usize);
-    let mut producers = open_all(&facility, load, opens, &ledger, due);
+    let producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
     facility.settle(all)?;
-    // So that refreshes do not follow the order in memory.
-    let mut random = Pcg64Mcg::seed_from_u64(load.seed);
-    producers.iter_mut().for_each(|producer| producer.sessions.shuffle(&mut random));
     let (begin, cpu) = (Instant::now(), Cpu::now());
     let until = begin + load.pairs_time;
     let refresh = |producer: Refresher<F>| producer.refresh(&facility, until, HOUR);
@@ -137,6 +134,8 @@ fn attempt<F: Facility>(
     })))
 }
 
+/// Opens the sessions of all producers. They are shuffled, so that refreshes do not follow the
+/// order in memory.
 fn open_all<F: Facility>(
     facility: &F,
     load: &Load,
@@ -146,8 +145,11 @@ fn open_all<F: Facility>(
 ) -> Vec<Refresher<F>> {
     let open = |numbers| Refresher::open(facility, ledger, numbers, due);
     let shares = shares(load.sessions, load.producers);
-    match opens {
+    let mut producers: Vec<Refresher<F>> = match opens {
         Opens::Each => on_threads(shares, open),
         Opens::One => shares.map(open).collect(),
-    }
+    };
+    let mut random = Pcg64Mcg::seed_from_u64(load.seed);
+    producers.iter_mut().for_each(|producer| producer.sessions.shuffle(&mut random));
+    producers
 }
