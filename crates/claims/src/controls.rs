@@ -10,7 +10,7 @@ use crate::count::random;
 use crate::evidence::left_then_right;
 use crate::growth::{Curve, Growth};
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Criterion, Outcome, Scale};
+use crate::{Scale, StatedGrowth};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_present::table::{Cell, Table};
@@ -182,9 +182,7 @@ impl Controls {
         let [few, many] = OPERATIONS.map(|it| format!("noticed, {it} operations a sample"));
         let mut table = Table::new(title, left_then_right(["steps a doubling", &*few, &*many]));
         for (slope, sloped) in &self.sloped {
-            let grows = |curve: &&Curve| {
-                Criterion::Grows(vec![(*curve).clone()]).outcome(thresholds) == Outcome::Confirmed
-            };
+            let grows = |curve: &&Curve| StatedGrowth::Grows.holds(curve, thresholds) == Some(true);
             let [few, many] = sloped.each_ref().map(|curves| {
                 let noticed = curves.iter().filter(grows).count();
                 format!("{:.0} %", 100.0 * noticed as f64 / curves.len() as f64)

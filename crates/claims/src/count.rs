@@ -53,12 +53,6 @@ pub struct CountedTimer {
     extra: u64,
 }
 
-impl std::fmt::Debug for CountedTimer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CountedTimer").field("len", &self.len()).finish_non_exhaustive()
-    }
-}
-
 impl CountedTimer {
     /// A structure in its default configuration.
     ///

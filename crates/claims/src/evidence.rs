@@ -1,9 +1,8 @@
 //! The evidence of an experiment: the statements it decides, and the costs behind them.
 
 use crate::growth::{Curve, Growth};
-use crate::statement::{Criterion, EvidenceKind, Statement};
+use crate::statement::{Criterion, EvidenceKind, StatedGrowth, Statement};
 use crate::sweep::Sweep;
-use crate::thresholds::Threshold;
 use std::fmt::Debug;
 use wheelhouse_present::table::Column;
 
@@ -69,66 +68,28 @@ impl Evidence {
         self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
     }
 
-    /// Decides the statement that each cost is exactly of a class.
-    pub fn class<'a>(
-        &mut self,
-        id: &'static str,
-        quote: impl Into<String>,
-        curves: impl IntoIterator<Item = &'a Curve>,
-        class: Growth,
-    ) {
-        self.growth(id, quote, curves, |curves| Criterion::Is(curves, class));
-    }
-
-    /// Decides the statement that each cost is at most of a class: O.
-    pub fn at_most<'a>(
-        &mut self,
-        id: &'static str,
-        quote: impl Into<String>,
-        curves: impl IntoIterator<Item = &'a Curve>,
-        class: Growth,
-    ) {
-        self.growth(id, quote, curves, |curves| Criterion::AtMost(curves, class));
-    }
-
-    /// Decides the statement that each cost grows with n.
-    pub fn grows<'a>(
-        &mut self,
-        id: &'static str,
-        quote: impl Into<String>,
-        curves: impl IntoIterator<Item = &'a Curve>,
-    ) {
-        self.growth(id, quote, curves, Criterion::Grows);
-    }
-
     /// Decides a statement about how costs grow.
-    fn growth<'a>(
+    pub fn growth<'a>(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
         curves: impl IntoIterator<Item = &'a Curve>,
-        criterion: impl FnOnce(Vec<Curve>) -> Criterion,
+        stated: StatedGrowth,
     ) {
         let curves: Vec<Curve> = curves.into_iter().cloned().collect();
         let number = describe(&curves);
-        self.decide(id, quote, criterion(curves), number);
+        self.decide(id, quote, Criterion::Growth(curves, stated), number);
     }
 
-    /// Decides the statement that one figure exceeds another by a factor.
+    /// Decides the statement that one figure clearly exceeds another.
     pub fn exceeds(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
         (more, less): (f64, f64),
-        factor: Threshold,
     ) {
         let number = format!("{more:.1} against {less:.1}: {:.2} times", more / less);
-        self.decide(id, quote, Criterion::Exceeds(vec![(more, less)], factor), number);
-    }
-
-    /// Adds a sweep.
-    pub fn sweep(&mut self, sweep: Sweep) {
-        self.sweeps.push(sweep);
+        self.decide(id, quote, Criterion::Exceeds(vec![(more, less)]), number);
     }
 }
 

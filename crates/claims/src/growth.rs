@@ -31,7 +31,6 @@ pub use shape::Shape;
 use crate::thresholds::Thresholds;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use std::fmt;
 
 /// A class of growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -56,12 +55,6 @@ impl Growth {
             Self::Linear => "linear",
             Self::Undecided => "undecided",
         }
-    }
-}
-
-impl fmt::Display for Growth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

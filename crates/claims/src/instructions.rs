@@ -16,12 +16,13 @@
 
 use crate::growth::mean;
 use anyhow::Result;
+use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use wheelhouse_machine::processor;
 
 /// A pair of operations that keeps the number of timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pair {
     /// Stop a random timer and start another.
@@ -46,16 +47,20 @@ impl Pair {
     }
 }
 
-/// One run to count.
-#[derive(Clone, Debug)]
+/// One run to count, and the arguments of the command that plays it under callgrind.
+#[derive(Clone, Debug, Args)]
 pub struct Play {
     /// The structure.
+    #[arg(long)]
     pub backend: String,
     /// The operations.
+    #[arg(long)]
     pub pair: Pair,
     /// The number of timers.
+    #[arg(long)]
     pub n: u64,
     /// The seed of the random numbers.
+    #[arg(long)]
     pub seed: u64,
 }
 

@@ -69,7 +69,6 @@ pub struct Judgement {
     pub claims: Vec<JudgedClaim>,
     /// The experiments that ran, with what they found.
     pub evidence: Vec<(Experiment, Evidence)>,
-    /// The record.
     record: Record,
 }
 

@@ -60,8 +60,8 @@ pub use evidence::Evidence;
 pub use experiments::Experiment;
 pub use judge::{DecidedStatement, JudgedClaim, Judgement, judge};
 pub use scale::Scale;
-pub use setup::{ResultsByStructure, Setup};
-pub use statement::{Criterion, EvidenceKind, Outcome, Statement};
+pub use setup::Setup;
+pub use statement::{Criterion, EvidenceKind, Outcome, StatedGrowth, Statement};
 pub use sweep::Sweep;
 
 /// Compiles the program of the README.

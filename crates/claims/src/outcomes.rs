@@ -31,7 +31,6 @@ pub const PATH: &str = "crates/claims/outcomes.toml";
 const FILE: &str = include_str!("../outcomes.toml");
 const REPORT: &str = include_str!("../record/verdicts.json");
 
-/// A claim of the report.
 #[derive(Deserialize)]
 struct ReportedClaim {
     statements: Vec<DecidedStatement>,

@@ -193,7 +193,7 @@ fn path(tick: u64, size: usize, deadline: u64) -> String {
     let visited = places.iter().map(|place| format!("L{}[{}]", place.level, place.slot));
     let visited = visited.collect::<Vec<_>>().join(" ");
     let ran = polls.last().map_or(0, |poll| poll.expiry);
-    format!("[{visited}] ran at {ran} offers {}", model.offers())
+    format!("[{visited}] ran at {ran} offers {}", model.offers)
 }
 
 /// By how many ms each of a thousand timers runs early.

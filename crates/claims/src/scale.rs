@@ -46,11 +46,6 @@ impl Scale {
     pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<'_> {
         self.seeds.iter().copied()
     }
-
-    /// The first of the seeds, for values that are drawn once.
-    pub fn seed(&self) -> u64 {
-        self.seeds.first().copied().unwrap_or(1)
-    }
 }
 
 const SEEDS: Cow<'static, [u64]> = Cow::Borrowed(&[1, 2, 3, 4, 5]);

@@ -23,9 +23,6 @@ use wheelhouse_single_wheel::SingleWheel;
 /// many are near the root or the end.
 const ORDERED: RangeInclusive<u32> = 10..=17;
 
-/// The results of a scenario, by the name of the structure.
-pub type ResultsByStructure<R> = Vec<(&'static str, R)>;
-
 /// The scale of an experiment and its structures.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -69,26 +66,21 @@ impl Setup {
         replaced.unwrap_or_else(build).with_faults(faults)
     }
 
-    /// Runs a scenario on every structure that accepts this number of timers. Each structure is
-    /// empty and at tick 0.
+    /// Runs a scenario on every structure that accepts this number of timers, and returns its
+    /// result with the name of the structure. Each structure is empty and at tick 0.
     pub fn on_each_structure<R>(
         &self,
         timers: u64,
         mut scenario: impl FnMut(&mut CountedTimer) -> R,
-    ) -> ResultsByStructure<R> {
+    ) -> Vec<(&'static str, R)> {
         let all = wheelhouse_registry::all().into_iter();
         let fit = all.filter(|info| timers <= u64::from(info.max_timers));
         fit.map(|info| (info.name, scenario(&mut self.build(info.name)))).collect()
     }
 
-    /// The seeds.
-    pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<'_> {
-        self.scale.seeds()
-    }
-
     /// Measures a cost at each size, for each seed.
     pub fn curve(&self, sizes: &[u64], cost: impl FnMut(u64, u64) -> f64) -> Curve {
-        Curve::sweep(sizes, self.seeds(), cost)
+        Curve::sweep(sizes, self.scale.seeds(), cost)
     }
 
     /// Measures several costs in the same runs, at each size and for each seed.
@@ -97,7 +89,7 @@ impl Setup {
         sizes: &[u64],
         costs: impl FnMut(u64, u64) -> [f64; K],
     ) -> [Curve; K] {
-        curves(sizes, self.seeds(), costs)
+        curves(sizes, self.scale.seeds(), costs)
     }
 
     /// The mean steps to start, to stop and to fire one of n timers of a structure, at each size.

@@ -104,16 +104,12 @@ pub struct Statement {
 pub enum Criterion {
     /// A value, `true` or `false`, without a threshold.
     Holds(bool),
-    /// Each cost is exactly of a class: Θ.
-    Is(Vec<Curve>, Growth),
-    /// No cost exceeds a class: O.
-    AtMost(Vec<Curve>, Growth),
-    /// Each cost grows.
-    Grows(Vec<Curve>),
-    /// A ratio does not exceed a factor.
-    AtMostTimes(f64, Threshold),
-    /// Each first figure exceeds its second by a factor.
-    Exceeds(Vec<(f64, f64)>, Threshold),
+    /// Each cost grows as stated.
+    Growth(Vec<Curve>, StatedGrowth),
+    /// The ratio of the largest cost to the mean is at most [`Threshold::Spread`].
+    IsStable(f64),
+    /// Each first figure exceeds its second by the factor [`Threshold::Ahead`].
+    Exceeds(Vec<(f64, f64)>),
 }
 
 impl Criterion {
@@ -123,30 +119,18 @@ impl Criterion {
     }
 
     fn holds(&self, thresholds: &Thresholds) -> Option<bool> {
-        let shapes = |curves: &[Curve]| -> Vec<_> {
-            curves.iter().map(|curve| curve.shape(thresholds)).collect()
-        };
         match self {
             Self::Holds(holds) => Some(*holds),
-            Self::Is(curves, class) => all(shapes(curves)
-                .iter()
-                .map(|it| (it.class != Growth::Undecided).then_some(it.class == *class))),
-            Self::AtMost(curves, class) => {
-                all(curves.iter().map(|curve| is_at_most(curve, *class, thresholds)))
+            Self::Growth(curves, stated) => {
+                all(curves.iter().map(|curve| stated.holds(curve, thresholds)))
             }
-            Self::Grows(curves) => all(shapes(curves).iter().map(|it| {
-                if it.class == Growth::Undecided {
-                    (it.slope.low > thresholds.of(Threshold::NoStep)).then_some(true)
-                } else {
-                    Some(it.class != Growth::Constant)
-                }
-            })),
-            Self::AtMostTimes(ratio, threshold) => {
-                ratio.is_finite().then(|| *ratio <= thresholds.of(*threshold))
+            Self::IsStable(ratio) => {
+                ratio.is_finite().then(|| *ratio <= thresholds.of(Threshold::Spread))
             }
-            Self::Exceeds(pairs, threshold) => {
+            Self::Exceeds(pairs) => {
+                let factor = thresholds.of(Threshold::Ahead);
                 let holds = |(more, less): &(f64, f64)| {
-                    (more * less).is_finite().then(|| *more > thresholds.of(*threshold) * less)
+                    (more * less).is_finite().then(|| *more > factor * less)
                 };
                 all(pairs.iter().map(holds))
             }
@@ -154,18 +138,36 @@ impl Criterion {
     }
 }
 
-/// Returns whether a cost does not exceed a class. A refutation needs proof: a class above the
-/// claimed one, or growth as a power of n.
-fn is_at_most(curve: &Curve, class: Growth, thresholds: &Thresholds) -> Option<bool> {
-    let it = curve.shape(thresholds);
-    let [power, risen] = [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
-    let is_power = it.exponent.is_some_and(|it| it.low > power);
-    let surely_more = is_power && curve.last() > risen * curve.first();
-    if it.at_most <= class {
-        Some(true)
-    } else {
-        let is_proven = it.class != Growth::Undecided;
-        (is_proven || class != Growth::Linear && surely_more).then_some(false)
+/// The stated growth of a cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatedGrowth {
+    /// It is exactly of a class: Θ.
+    Is(Growth),
+    /// It does not exceed a class: O.
+    AtMost(Growth),
+    /// It grows.
+    Grows,
+}
+
+impl StatedGrowth {
+    /// Returns whether it holds for a cost; `None` if the counts do not decide it.
+    pub(crate) fn holds(self, curve: &Curve, thresholds: &Thresholds) -> Option<bool> {
+        let it = curve.shape(thresholds);
+        let is_decided = it.class != Growth::Undecided;
+        match self {
+            Self::Is(class) => is_decided.then_some(it.class == class),
+            Self::Grows if is_decided => Some(it.class != Growth::Constant),
+            Self::Grows => (it.slope.low > thresholds.of(Threshold::NoStep)).then_some(true),
+            Self::AtMost(class) if it.at_most <= class => Some(true),
+            Self::AtMost(class) => {
+                // A refutation needs proof: a class above the stated one, or a power of n.
+                let [power, risen] =
+                    [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
+                let is_power = it.exponent.is_some_and(|it| it.low > power);
+                let surely_more = is_power && curve.last() > risen * curve.first();
+                (is_decided || class != Growth::Linear && surely_more).then_some(false)
+            }
+        }
     }
 }
 
@@ -188,34 +190,35 @@ mod tests {
         Curve::sweep(&sizes, 1..=5, |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-5))
     }
 
-    fn outcome(test: &Criterion) -> Outcome {
-        test.outcome(&Thresholds::default())
+    fn outcome(criterion: &Criterion) -> Outcome {
+        criterion.outcome(&Thresholds::default())
     }
 
     #[test]
     fn o_is_at_most_and_theta_is_exact() {
-        let (flat, log) = (curve(|_| 4.0), curve(f64::log2));
-        let at_most = Criterion::AtMost(vec![flat.clone(), log.clone()], Growth::Logarithmic);
-        assert_eq!(outcome(&at_most), Outcome::Confirmed);
-        assert_eq!(outcome(&Criterion::Is(vec![flat, log], Growth::Logarithmic)), Outcome::Refuted);
-        let root = curve(f64::sqrt);
-        assert_eq!(outcome(&Criterion::Is(vec![root.clone()], Growth::Linear)), Outcome::Undecided);
-        assert_eq!(
-            outcome(&Criterion::AtMost(vec![root.clone()], Growth::Linear)),
-            Outcome::Confirmed
-        );
-        let cube = curve(f64::cbrt);
-        assert_eq!(outcome(&Criterion::AtMost(vec![cube], Growth::Constant)), Outcome::Undecided);
-        assert_eq!(outcome(&Criterion::Grows(vec![root])), Outcome::Confirmed);
+        use StatedGrowth::{AtMost, Grows, Is};
+        let (flat, log) = (vec![curve(|_| 4.0)], vec![curve(f64::log2)]);
+        let (root, cube) = (vec![curve(f64::sqrt)], vec![curve(f64::cbrt)]);
+        let both = [flat, log].concat();
+        for (curves, stated, expected) in [
+            (&both, AtMost(Growth::Logarithmic), Outcome::Confirmed),
+            (&both, Is(Growth::Logarithmic), Outcome::Refuted),
+            (&root, Is(Growth::Linear), Outcome::Undecided),
+            (&root, AtMost(Growth::Linear), Outcome::Confirmed),
+            (&root, Grows, Outcome::Confirmed),
+            (&cube, AtMost(Growth::Constant), Outcome::Undecided),
+            (&Vec::new(), Is(Growth::Constant), Outcome::Undecided),
+        ] {
+            let found = outcome(&Criterion::Growth(curves.clone(), stated));
+            assert_eq!(found, expected, "{stated:?}");
+        }
     }
 
     #[test]
-    fn a_criterion_without_samples_is_undecided() {
-        assert_eq!(outcome(&Criterion::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
-        let unknown = Criterion::Exceeds(vec![(f64::NAN, 1.0)], Threshold::Ahead);
+    fn a_ratio_is_compared_with_a_threshold() {
+        let unknown = Criterion::Exceeds(vec![(f64::NAN, 1.0)]);
         assert_eq!(outcome(&unknown), Outcome::Undecided);
-        // Another threshold may change an outcome.
-        let twice = Criterion::Exceeds(vec![(2.0, 1.0)], Threshold::Ahead);
+        let twice = Criterion::Exceeds(vec![(2.0, 1.0)]);
         let doubled = Thresholds::default().scaled(Threshold::Ahead, 2.0);
         assert_eq!(outcome(&twice), Outcome::Confirmed);
         assert_eq!(twice.outcome(&doubled), Outcome::Refuted);

@@ -3,7 +3,6 @@
 use crate::evidence::left_then_right;
 use crate::growth::{Curve, Shape};
 use crate::thresholds::Thresholds;
-use std::ops::Index;
 use wheelhouse_present::table::{Cell, Table};
 
 /// Costs against n, by name.
@@ -81,7 +80,7 @@ impl Sweep {
                 format!("{} to {}", n(curve.0.first()), n(curve.0.last())),
                 format!("{:.2}", curve.first()),
                 format!("{:.2}", curve.last()),
-                shape.class.to_string(),
+                shape.class.name().to_owned(),
                 shape.per_doubling(),
                 spikes(&shape, curve),
             ];
@@ -95,18 +94,4 @@ fn spikes(shape: &Shape, curve: &Curve) -> String {
     let cost = |n: &u64| curve.points().into_iter().find(|(at, _)| *at == *n as f64);
     let describe = |n: &u64| format!("{:.1} at {n}", cost(n).map_or(f64::NAN, |it| it.1));
     shape.spikes.iter().map(describe).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the line with this name.
-///
-/// # Panics
-///
-/// If there is none: experiments read only lines that they have added.
-impl Index<&str> for Sweep {
-    type Output = Curve;
-
-    fn index(&self, name: &str) -> &Curve {
-        let found = self.lines.iter().find(|(line, _)| line == name);
-        &found.unwrap_or_else(|| panic!("the sweep '{}' has no line '{name}'", self.title)).1
-    }
 }

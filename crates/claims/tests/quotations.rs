@@ -17,7 +17,6 @@ const KNOWN_BY: [(Article, &str); 5] = [
     (Article::S4, "HashedWheelTimer"),
 ];
 
-/// Returns the text of an article.
 fn text(article: Article, folder: &Path) -> Result<String> {
     let (_, word) = KNOWN_BY.iter().find(|(of, _)| *of == article).context("no article")?;
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {

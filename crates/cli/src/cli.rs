@@ -85,7 +85,6 @@ pub(crate) enum Command {
     /// sentence differs from the record, or a statement is missing.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
-            wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
     #[cfg(feature = "claims")]
     Claims(claims::ClaimsOptions),
@@ -118,7 +117,7 @@ pub(crate) enum Command {
     /// callgrind.
     #[cfg(feature = "claims")]
     #[command(hide = true)]
-    Play(claims::PlayOptions),
+    Play(wheelhouse_claims::instructions::Play),
     /// Plays all operations of the claims' table on a structure. `claims --instructions --record`
     /// runs this under callgrind.
     #[cfg(feature = "claims")]

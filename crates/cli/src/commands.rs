@@ -39,7 +39,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         #[cfg(feature = "durable")]
         Command::Durable(asked) => durable::run(&asked),
         #[cfg(feature = "claims")]
-        Command::Play(play) => play::run(&play.into()),
+        Command::Play(play) => play::run(&play),
         #[cfg(feature = "claims")]
         Command::PlayOperations { structure } => {
             wheelhouse_claims::front::cache::play(&structure)?;

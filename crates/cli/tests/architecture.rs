@@ -86,7 +86,6 @@ fn crates_depend_on_lower_layers_only() {
     }
 }
 
-/// The crates of structures.
 fn structures() -> Vec<String> {
     let is_structure = |(name, layer): &(String, usize)| {
         *layer == 1 && !["oracle", "workload", "machine"].contains(&name.as_str())

@@ -36,8 +36,10 @@ pub trait Experiment: Copy + PartialEq + 'static {
         &[]
     }
 
-    /// About how long a play takes.
-    fn expected(self, load: &Self::Load) -> Duration;
+    /// About how long a play takes. By default all plays are expected to take equally long.
+    fn expected(self, _load: &Self::Load) -> Duration {
+        Duration::from_secs(2)
+    }
 
     /// The options that raise a load to the one that the bounds are for. If there are any, no bound
     /// is judged, since a contender can keep its bounds at a smaller load.
@@ -51,35 +53,71 @@ pub trait Experiment: Copy + PartialEq + 'static {
     }
 }
 
+type Prepare<E> = dyn Fn(&<E as Experiment>::Load) -> Result<()> + Send + Sync;
+type Play<E> = dyn Fn(E, &<E as Experiment>::Load) -> Result<Played> + Send + Sync;
+
 /// A row of the tables.
-pub trait Contender<E: Experiment>: Send + Sync {
-    /// The name in the tables.
-    fn name(&self) -> &'static str;
+pub struct Contender<E: Experiment> {
+    name: &'static str,
+    about: &'static str,
+    plays: Vec<E>,
+    prepare: Box<Prepare<E>>,
+    play: Box<Play<E>>,
+}
 
-    /// A description in one line.
-    fn about(&self) -> &'static str;
-
-    /// The experiments that it plays by default: those in which it differs from another row. A
-    /// contender that is named on the command line plays all.
-    fn plays(&self) -> &[E] {
-        E::ALL
+impl<E: Experiment> Contender<E> {
+    /// A row with a name, a description in one line, and a function that plays an experiment once.
+    ///
+    /// The function fails if the experiment cannot be started, or hangs. A wrong answer is not an
+    /// error but a [`Played`] of `Err`.
+    pub fn new(
+        name: &'static str,
+        about: &'static str,
+        play: impl Fn(E, &E::Load) -> Result<Played> + Send + Sync + 'static,
+    ) -> Self {
+        let (plays, prepare) = (E::ALL.to_vec(), Box::new(|_: &E::Load| anyhow::Ok(())));
+        Self { name, about, plays, prepare, play: Box::new(play) }
     }
 
-    /// Prepares the contender once, before the first round.
-    ///
-    /// # Errors
-    ///
-    /// If the preparation fails. Then nothing is played.
-    fn prepare(&self, _load: &E::Load) -> Result<()> {
-        Ok(())
+    /// Selects the experiments that it plays by default: those in which it differs from another
+    /// row. A contender that is named on the command line plays all.
+    pub fn only(self, is_played: impl Fn(E) -> bool) -> Self {
+        Self { plays: E::ALL.iter().copied().filter(|it| is_played(*it)).collect(), ..self }
+    }
+
+    /// Sets a function that is called once, before the first round. If it fails, nothing is played.
+    pub fn prepared(
+        self,
+        prepare: impl Fn(&E::Load) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { prepare: Box::new(prepare), ..self }
+    }
+
+    /// The name in the tables.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn about(&self) -> &'static str {
+        self.about
+    }
+
+    pub(crate) fn plays(&self) -> &[E] {
+        &self.plays
+    }
+
+    pub(crate) fn prepare(&self, load: &E::Load) -> Result<()> {
+        (self.prepare)(load)
     }
 
     /// Plays an experiment once.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or hangs. A wrong answer is not an error but a [`Played`] of `Err`.
-    fn play(&self, experiment: E, load: &E::Load) -> Result<Played>;
+    /// If it cannot be started, or hangs.
+    pub fn play(&self, experiment: E, load: &E::Load) -> Result<Played> {
+        (self.play)(experiment, load)
+    }
 }
 
 /// The contenders with these names, in their original order; all of them if `names` is empty.
@@ -88,10 +126,10 @@ pub trait Contender<E: Experiment>: Send + Sync {
 ///
 /// If a name is unknown. The message lists the known names.
 pub fn select_contenders<E: Experiment>(
-    all: Vec<Box<dyn Contender<E>>>,
+    all: Vec<Contender<E>>,
     names: &[String],
-) -> Result<Vec<Box<dyn Contender<E>>>> {
-    unknown::select("backend", all, |it| it.name(), names)
+) -> Result<Vec<Contender<E>>> {
+    unknown::select("backend", all, Contender::name, names)
 }
 
 /// The experiments with these names, in the order of the report; all of them if `names` is empty.

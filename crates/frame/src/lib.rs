@@ -3,13 +3,13 @@
 //! A bench defines its [experiments](Experiment) and its [contenders](Contender). The frame reads
 //! the [options] that all benches share, plays each experiment on each contender in [interleaved
 //! rounds](run), shows the medians in [tables and a report](report), compares them with
-//! [bounds](bound), and saves them in a [folder].
+//! [bounds](bound), and saves them in a [folder]. A contender can count how often its [threads] go
+//! to sleep.
 //!
 //! ```
-//! use anyhow::Result;
 //! use std::hint::black_box;
-//! use std::time::{Duration, Instant};
-//! use wheelhouse_frame::{Contender, Experiment, Figure, Played, run};
+//! use std::time::Instant;
+//! use wheelhouse_frame::{Contender, Experiment, Figure, run};
 //!
 //! /// Sums the numbers up to the load.
 //! #[derive(Clone, Copy, PartialEq)]
@@ -26,32 +26,19 @@
 //!     fn title(self, load: &u64) -> String {
 //!         format!("the sum of the numbers up to {load}")
 //!     }
-//!     fn expected(self, _: &u64) -> Duration {
-//!         Duration::from_millis(1)
-//!     }
 //! }
 //!
-//! struct Loop;
-//!
-//! impl Contender<Sum> for Loop {
-//!     fn name(&self) -> &'static str {
-//!         "loop"
+//! let addition = Contender::new("loop", "adds one after the other", |_: Sum, load: &u64| {
+//!     let begin = Instant::now();
+//!     let sum: u64 = (1..=*load).map(black_box).sum();
+//!     if sum != load * (load + 1) / 2 {
+//!         return Ok(Err(format!("the sum is not {sum}")));
 //!     }
-//!     fn about(&self) -> &'static str {
-//!         "adds one after the other"
-//!     }
-//!     fn play(&self, _: Sum, load: &u64) -> Result<Played> {
-//!         let begin = Instant::now();
-//!         let sum: u64 = (1..=*load).map(black_box).sum();
-//!         if sum != load * (load + 1) / 2 {
-//!             return Ok(Err(format!("the sum is not {sum}")));
-//!         }
-//!         Ok(Ok(vec![Figure::time("time", begin.elapsed().as_nanos() as f64)]))
-//!     }
-//! }
+//!     Ok(Ok(vec![Figure::time("time", begin.elapsed().as_nanos() as f64)]))
+//! });
 //!
 //! let plan = run::Plan {
-//!     contenders: vec![Box::new(Loop)],
+//!     contenders: vec![addition],
 //!     experiments: vec![Sum],
 //!     on_all: false,
 //!     load: 1_000,
@@ -72,6 +59,7 @@ pub mod report;
 pub mod run;
 #[cfg(test)]
 mod testing;
+pub mod threads;
 
 pub use bound::{Bound, Target};
 pub use experiment::{Contender, Experiment, select_contenders};

@@ -10,6 +10,7 @@ use clap::builder::NonEmptyStringValueParser;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use wheelhouse_machine::provenance;
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::files;
@@ -84,7 +85,7 @@ impl ExperimentOptions {
     /// If an experiment is unknown, or there are no rounds.
     pub fn plan<E: Experiment>(
         &self,
-        contenders: Vec<Box<dyn Contender<E>>>,
+        contenders: Vec<Contender<E>>,
         load: E::Load,
         seed: u64,
         test: bool,
@@ -150,6 +151,17 @@ fn print_problems<E: Experiment>(run: &Run<E>) {
     }
 }
 
+/// Parses a number of seconds from 0.001 to 60.
+///
+/// # Errors
+///
+/// If the text is none; the message names the range.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok().filter(|number| (0.001..=60.0).contains(number));
+    let seconds = number.map(Duration::from_secs_f64);
+    seconds.ok_or_else(|| "a number from 0.001 to 60, as in 0.5".to_owned())
+}
+
 /// The names of experiments and backends, for the end of a help text.
 pub fn names_for_help<E: Experiment>(backends: &[&str]) -> String {
     let experiments: Vec<_> = E::ALL.iter().map(|it| it.name()).collect();
@@ -160,7 +172,7 @@ pub fn names_for_help<E: Experiment>(backends: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::experiment::select_contenders;
-    use crate::testing::{FakeContender, TestExperiment, contenders};
+    use crate::testing::{TestExperiment, contenders, fake_contender};
     use clap::Parser;
 
     #[derive(Debug, Parser)]
@@ -204,7 +216,7 @@ mod tests {
     #[test]
     fn nothing_is_played_if_results_cannot_be_saved() {
         let options = ExperimentOptions::default();
-        let plan = options.plan(vec![Box::new(FakeContender("unplayable"))], 10, 1, false).unwrap();
+        let plan = options.plan(vec![fake_contender("unplayable")], 10, 1, false).unwrap();
         let file = std::env::current_exe().unwrap();
         let error = options.play(&plan, &file, false).unwrap_err().to_string();
         assert!(error.contains("name a writable one with --out"), "{error}");

@@ -16,11 +16,11 @@ use wheelhouse_present::progress::Progress;
 /// The plan of a run.
 pub struct Plan<E: Experiment> {
     /// The contenders, in the order of the tables.
-    pub contenders: Vec<Box<dyn Contender<E>>>,
+    pub contenders: Vec<Contender<E>>,
     /// The experiments, in the order of the report.
     pub experiments: Vec<E>,
     /// `true` if each contender plays each experiment, `false` if it plays its
-    /// [defaults](Contender::plays).
+    /// [defaults](Contender::only).
     pub on_all: bool,
     /// The sizes of the experiments.
     pub load: E::Load,
@@ -93,9 +93,9 @@ impl<E: Experiment> Run<E> {
 
 impl<E: Experiment> Plan<E> {
     /// The contenders that play an experiment.
-    fn contenders_of(&self, experiment: E) -> Vec<&dyn Contender<E>> {
-        let plays = |it: &&dyn Contender<E>| self.on_all || it.plays().contains(&experiment);
-        self.contenders.iter().map(|it| &**it).filter(plays).collect()
+    fn contenders_of(&self, experiment: E) -> Vec<&Contender<E>> {
+        let plays = |it: &&Contender<E>| self.on_all || it.plays().contains(&experiment);
+        self.contenders.iter().filter(plays).collect()
     }
 }
 

@@ -3,8 +3,6 @@
 use crate::bound::{Bound, Target};
 use crate::run::{Plan, Row, Run, play_all};
 use crate::{Contender, Experiment, Figure, Played};
-use anyhow::Result;
-use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TestExperiment {
@@ -38,43 +36,23 @@ impl Experiment for TestExperiment {
         format!("{load} jobs")
     }
 
-    fn expected(self, _: &u32) -> Duration {
-        Duration::from_secs(1)
-    }
-
     fn options_for_bounds(self, load: &u32) -> Vec<String> {
         if *load < 10 { vec!["--jobs 10".to_owned()] } else { Vec::new() }
     }
 }
 
 /// Plays nothing. The name `unplayable` stands for one that must not be played.
-pub(crate) struct FakeContender(pub(crate) &'static str);
-
-impl Contender<TestExperiment> for FakeContender {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn about(&self) -> &'static str {
-        "plays nothing"
-    }
-
-    fn plays(&self) -> &'static [TestExperiment] {
-        if self.0 == "ours" {
-            TestExperiment::ALL
-        } else {
-            &[TestExperiment::PairsNear, TestExperiment::PairsFar]
-        }
-    }
-
-    fn play(&self, _: TestExperiment, load: &u32) -> Result<Played> {
-        assert_ne!(self.0, "unplayable");
+pub(crate) fn fake_contender(name: &'static str) -> Contender<TestExperiment> {
+    let play = move |_, load: &u32| {
+        assert_ne!(name, "unplayable");
         Ok(Ok(vec![Figure::count("jobs", (*load).into())]))
-    }
+    };
+    let fake = Contender::new(name, "plays nothing", play);
+    fake.only(|it| name == "ours" || it != TestExperiment::Burst)
 }
 
-pub(crate) fn contenders() -> Vec<Box<dyn Contender<TestExperiment>>> {
-    vec![Box::new(FakeContender("ours")), Box::new(FakeContender("other"))]
+pub(crate) fn contenders() -> Vec<Contender<TestExperiment>> {
+    ["ours", "other"].map(fake_contender).into()
 }
 
 /// A plan with both contenders.

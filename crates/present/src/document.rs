@@ -31,12 +31,8 @@ pub struct Picture {
 pub enum Block {
     /// Begins a section.
     Heading(String),
-    /// Begins a part of a section.
-    Subheading(String),
     /// Plain text.
     Text(String),
-    /// Plain text and a link to a file next to the page, by its name.
-    Link(String, &'static str),
     /// Plain texts, each an item of a list.
     Points(Vec<String>),
     /// A fact that a reader must know before believing a figure.
@@ -78,8 +74,7 @@ pub struct Line {
     pub entry: String,
 }
 
-/// Lines, and a page with the details. The page is folded in HTML, a separate file in Markdown, and
-/// left out of plain text.
+/// Lines, and a page with the details, in a separate file. Plain text leaves it out.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its anchor and the name of its file.
@@ -104,29 +99,29 @@ pub struct Filter {
 impl Document {
     /// All entries, in order, including folded ones.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        entries(&self.blocks).into_iter()
+        all(&self.blocks).into_iter().filter_map(|block| match block {
+            Block::Entry(entry) => Some(entry),
+            _ => None,
+        })
     }
 
-    /// All pictures, including folded ones.
-    pub fn pictures(&self) -> Vec<&Picture> {
-        pictures(&self.blocks)
+    /// All pictures, in order, including folded ones and those of entries.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        all(&self.blocks).into_iter().filter_map(|block| match block {
+            Block::Picture(picture, _) => Some(picture),
+            _ => None,
+        })
     }
 }
 
-fn entries<'a>(blocks: &'a [Block]) -> Vec<&'a Entry> {
-    let of = |block: &'a Block| match block {
-        Block::Entry(entry) => vec![entry],
-        Block::Folded(_, blocks) => entries(blocks),
-        _ => Vec::new(),
-    };
-    blocks.iter().flat_map(of).collect()
-}
-
-fn pictures<'a>(blocks: &'a [Block]) -> Vec<&'a Picture> {
-    let of = |block: &'a Block| match block {
-        Block::Picture(picture, _) => vec![picture],
-        Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
-        _ => Vec::new(),
-    };
-    blocks.iter().flat_map(of).collect()
+/// All blocks, each followed by those within it.
+fn all(blocks: &[Block]) -> Vec<&Block> {
+    let mut found = Vec::new();
+    for block in blocks {
+        found.push(block);
+        if let Block::Folded(_, inner) | Block::Entry(Entry { blocks: inner, .. }) = block {
+            found.extend(all(inner));
+        }
+    }
+    found
 }

@@ -15,7 +15,7 @@ pub const STYLE_FILE: &str = "report.css";
 /// Where the pictures of a page are, and the pages of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartFiles {
-    /// In the page, which is a single file. Entries are folded.
+    /// In the page, which is a single file. It has no entries.
     Embedded,
     /// In [`PLOTS`] and [`PAGES`]. Holds the path from the page to their parent folder.
     Separate(&'static str),
@@ -76,9 +76,7 @@ fn render_block(block: &Block, parts: PartFiles) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => h2 id=(slug(text)) { (text) },
-            Block::Subheading(text) => h3 id=(slug(text)) { (text) },
             Block::Text(text) => p { (text) },
-            Block::Link(text, file) => p { (text) " " a href=(file) { (file) } },
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
@@ -94,7 +92,7 @@ fn render_block(block: &Block, parts: PartFiles) -> Markup {
                 @for block in blocks { (render_block(block, parts)) }
             },
             Block::Lines(lines) => div.lines { @for line in lines { (linked_line(line, parts)) } },
-            Block::Entry(content) => (entry(content, parts)),
+            Block::Entry(content) => (entry(content)),
             Block::Interactive(content) => (content),
             Block::Filter(choice) => (filter(choice)),
         }
@@ -115,12 +113,10 @@ fn picture(picture: &Picture, parts: PartFiles) -> Markup {
 /// A line with a link to its entry, except on the page of that entry.
 fn linked_line(line: &Line, parts: PartFiles) -> Markup {
     html! {
-        @match parts {
-            PartFiles::Embedded => a href={ "#" (line.entry) } { (self::line(line, false)) },
-            PartFiles::Separate("") => a href={ (PAGES) "/" (line.entry) ".html" } {
-                (self::line(line, false))
-            },
-            PartFiles::Separate(_) => (self::line(line, false)),
+        @if parts == PartFiles::Separate("") {
+            a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line, false)) }
+        } @else {
+            (self::line(line, false))
         }
     }
 }
@@ -138,20 +134,12 @@ fn line(line: &Line, anchored: bool) -> Markup {
     }
 }
 
-/// An entry. In a single file it is folded, with its anchor inside the folded part: a browser
-/// unfolds it to get there. Otherwise its title links to its page.
-fn entry(entry: &Entry, parts: PartFiles) -> Markup {
-    let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
+/// An entry. Its title links to its page.
+fn entry(entry: &Entry) -> Markup {
     html! {
-        @match parts {
-            PartFiles::Embedded => details.entry {
-                summary { p.title { (entry.title) } (lines) }
-                div id=(entry.name) { @for block in &entry.blocks { (render_block(block, parts)) } }
-            },
-            PartFiles::Separate(_) => section.entry id=(entry.name) {
-                p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
-                (lines)
-            },
+        section.entry id=(entry.name) {
+            p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
+            @for line in &entry.lines { (self::line(line, true)) }
         }
     }
 }

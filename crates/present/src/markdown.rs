@@ -57,9 +57,7 @@ pub fn image(title: &str, path: &str) -> String {
 fn render_block(block: &Block, up: &str) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
-        Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
         Block::Text(text) => format!("{}\n", markdown_escape(text)),
-        Block::Link(text, file) => format!("{} [{file}]({up}{file})\n", markdown_escape(text)),
         Block::Points(points) => {
             points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect()
         }

@@ -16,11 +16,10 @@ pub fn render(document: &Document) -> String {
 
 fn render_block(block: &Block) -> String {
     match block {
-        Block::Heading(text) | Block::Subheading(text) => {
+        Block::Heading(text) => {
             format!("{}{}\n", filled(text, "", ""), "-".repeat(text.chars().count().min(WIDTH)))
         }
         Block::Text(text) => filled(text, "", ""),
-        Block::Link(text, file) => filled(&format!("{text} {file}"), "", ""),
         Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
         Block::Warning(text) => filled(text, "warning: ", "  "),
         Block::Table(table) => table.terminal(),

@@ -138,7 +138,7 @@ impl Builder {
             ..Header::default()
         };
         let trace_output = TraceOutput::new(output, header, limit, on_end, timer.now())?;
-        Ok(Recorder::with_parts(timer, trace_output))
+        Ok(Recorder { timer, trace_output })
     }
 }
 

@@ -73,11 +73,6 @@
 //! Dropping a recorder finishes its trace. A program that is killed leaves a trace without its last
 //! block and its end: a reader yields what is there, and then
 //! [`Truncated`](wheelhouse_workload::trace::TraceError::Truncated).
-//!
-//! # Alternatives
-//!
-//! For a program that cannot be changed, `scripts/record-kernel-timers` in the repository records
-//! the timers that the Linux kernel keeps for it.
 
 mod builder;
 mod outcome;

@@ -32,8 +32,8 @@ use wheelhouse_workload::Op;
 /// # Ok::<(), wheelhouse_record::Error>(())
 /// ```
 pub struct Recorder<B, W: Write + Seek = File> {
-    timer: B,
-    trace_output: TraceOutput<W>,
+    pub(crate) timer: B,
+    pub(crate) trace_output: TraceOutput<W>,
 }
 
 impl Recorder<()> {
@@ -59,10 +59,6 @@ impl<B> Recorder<B> {
 }
 
 impl<B, W: Write + Seek> Recorder<B, W> {
-    pub(crate) fn with_parts(timer: B, trace_output: TraceOutput<W>) -> Self {
-        Self { timer, trace_output }
-    }
-
     /// The backend.
     pub fn timer(&self) -> &B {
         &self.timer
@@ -74,7 +70,7 @@ impl<B, W: Write + Seek> Recorder<B, W> {
     ///
     /// The error that stopped it, if the output could not be written.
     pub fn ended(&self) -> Option<Result<Summary, Error>> {
-        self.trace_output.outcome().cloned()
+        self.trace_output.outcome.clone()
     }
 
     /// Ends the recording, writes the end of the trace, and returns a summary. The timers continue
@@ -204,7 +200,7 @@ impl<B: fmt::Debug, W: Write + Seek> fmt::Debug for Recorder<B, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder")
             .field("timer", &self.timer)
-            .field("ended", &self.trace_output.outcome())
+            .field("ended", &self.trace_output.outcome)
             .finish_non_exhaustive()
     }
 }

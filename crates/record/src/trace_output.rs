@@ -19,7 +19,7 @@ pub(crate) struct TraceOutput<W: Write + Seek> {
     /// nothing.
     is_popping: bool,
     /// `None` until the recording has ended.
-    outcome: Option<Result<Summary, Error>>,
+    pub(crate) outcome: Option<Result<Summary, Error>>,
     on_end: Option<OnEnd>,
     limit: u64,
 }
@@ -78,11 +78,6 @@ impl<W: Write + Seek> TraceOutput<W> {
         } else {
             self.record_advance(from, to, 0);
         }
-    }
-
-    /// The outcome of the recording, if it has ended.
-    pub(crate) fn outcome(&self) -> Option<&Result<Summary, Error>> {
-        self.outcome.as_ref()
     }
 
     /// Ends the recording, unless it has ended, and returns its outcome.

@@ -37,88 +37,73 @@ fn whole(rounds: u64) -> Vec<Op> {
 
 #[test]
 fn a_trace_at_its_limit_is_complete_and_a_prefix() {
-    let (all, empty) = (whole(30), recorded(|_| ()).len() as u64);
-    let mut lengths = Vec::new();
-    for limit in (0..6000).step_by(13) {
-        let mut bytes = Vec::new();
-        let mut timer = recorder(&mut bytes, limit);
-        assert_eq!(program(&mut timer, 30), 30 * FIRED, "the program does not notice");
-        let before = timer.ended();
-        let summary = timer.finish().expect("memory can be written");
-        drop(timer);
-        let (header, ops) = read(&bytes);
-        assert_eq!(ops, all[..ops.len()], "the trace is the beginning");
-        assert_eq!(summary.totals.operations(), ops.len() as u64);
-        assert_eq!(summary.bytes, bytes.len() as u64);
-        assert!(summary.bytes <= limit.max(empty), "{} bytes of {limit}", summary.bytes);
-        let cut = ops.len() < all.len();
-        assert_eq!(summary.ended == Ended::AtLimit, cut);
-        assert_eq!(before.is_some(), cut, "a trace at its limit is finished at once");
-        let says_so = header.provenance.contains(&format!("stopped at its limit of {limit} bytes"));
-        assert_eq!(says_so, cut);
-        lengths.push(ops.len());
-    }
-    assert_eq!(lengths[0], 0);
-    assert_eq!(lengths.last(), Some(&all.len()), "the last limit is high enough");
-    assert!(lengths.is_sorted());
-}
-
-#[test]
-fn a_limit_above_one_block_is_kept() {
-    let all = whole(10_000);
-    for limit in [65_000, 66_000, 131_000, 150_000, 200_000] {
-        let mut bytes = Vec::new();
-        let mut timer = recorder(&mut bytes, limit);
-        program(&mut timer, 10_000);
-        assert!(matches!(timer.ended(), Some(Ok(_))), "{limit}: {:?}", timer.ended());
-        drop(timer);
-        let length = bytes.len() as u64;
-        assert!(length <= limit && length + 100 > limit, "{length} of {limit}");
-        let ops = read(&bytes).1;
-        assert_eq!(ops, all[..ops.len()]);
+    let empty = recorded(|_| ()).len() as u64;
+    let some: Vec<u64> = (0..6_000).step_by(13).collect();
+    // The second program writes several blocks.
+    for (rounds, limits) in [(30, some), (10_000, vec![65_000, 66_000, 131_000, 200_000])] {
+        let (all, mut lengths) = (whole(rounds), Vec::new());
+        for limit in limits {
+            let mut bytes = Vec::new();
+            let mut timer = recorder(&mut bytes, limit);
+            let fired = program(&mut timer, rounds);
+            assert_eq!(fired, rounds as usize * FIRED, "the program does not notice");
+            let before = timer.ended();
+            let summary = timer.finish().expect("memory can be written");
+            drop(timer);
+            let (header, ops) = read(&bytes);
+            assert_eq!(ops, all[..ops.len()], "the trace is the beginning");
+            assert_eq!(summary.totals.operations(), ops.len() as u64);
+            assert_eq!(summary.bytes, bytes.len() as u64);
+            assert!(summary.bytes <= limit.max(empty), "{} bytes of {limit}", summary.bytes);
+            let cut = ops.len() < all.len();
+            assert!(!cut || summary.bytes + 100 > limit, "{} bytes of {limit}", summary.bytes);
+            assert_eq!(summary.ended == Ended::AtLimit, cut);
+            assert_eq!(before.is_some(), cut, "a trace at its limit is finished at once");
+            let remark = format!("stopped at its limit of {limit} bytes");
+            assert_eq!(header.provenance.contains(&remark), cut);
+            lengths.push(ops.len());
+        }
+        assert!(lengths.is_sorted());
+        let ends = (lengths[0] == 0, lengths.last() == Some(&all.len()));
+        assert_eq!(ends, (rounds == 30, rounds == 30), "from nothing to all of the short program");
     }
 }
 
 #[test]
 fn a_write_error_does_not_affect_the_program() {
     let complete = recorded(|timer| _ = program(timer, 3));
-    let all = read(&complete).1;
-    for room in 0..complete.len() {
-        let mut bytes = vec![0; room];
-        let output = Cursor::new(&mut bytes[..]);
-        let Ok(mut timer) = Recorder::builder().write_to(output, HierarchicalWheel::new()) else {
-            assert!(read_part(&bytes).2.is_some(), "it failed within its header");
-            continue;
-        };
-        assert_eq!(program(&mut timer, 3), 3 * FIRED, "failing after {room} bytes");
-        let error = timer.finish().expect_err("it could not be written");
-        assert!(matches!(error.cause(), TraceError::Io(_)), "{error}");
-        assert_eq!(timer.finish().expect_err("the error is kept").to_string(), error.to_string());
-        assert_eq!(timer.advance(u64::MAX, |_| ()), 0, "nothing is left");
-        drop(timer);
-        let (_, ops, error) = read_part(&bytes);
-        assert!(ops.is_empty() || ops == all, "only operations of the program are read");
-        assert!(error.is_some(), "failing after {room} bytes");
-    }
-}
-
-#[test]
-fn blocks_written_before_an_error_can_be_read() {
-    let all = whole(10_000);
-    for room in [65_000, 66_000, 140_000] {
-        let mut bytes = vec![0; room];
-        let output = Cursor::new(&mut bytes[..]);
-        let timer = Recorder::builder().write_to(output, HierarchicalWheel::new());
-        let mut timer = timer.expect("there is room for the header");
-        program(&mut timer, 10_000);
-        assert!(matches!(timer.ended(), Some(Err(_))), "it stops when it fails");
-        drop(timer);
-        let (header, ops, error) = read_part(&bytes);
-        assert!(matches!(error, Some(TraceError::Truncated { .. })), "{error:?}");
-        assert_eq!((header.labels, header.operations), (u32::MAX, u64::MAX));
-        assert!(header.provenance.contains("not finished"));
-        assert_eq!(ops, all[..ops.len()]);
-        assert_eq!(ops.is_empty(), room < 65_700, "whole blocks can be read");
+    // Only whole blocks can be read, and only the second program writes any.
+    for (rounds, rooms) in
+        [(3, (0..complete.len()).collect()), (10_000, vec![65_000, 66_000, 140_000])]
+    {
+        let all = whole(rounds);
+        for room in rooms {
+            let mut bytes = vec![0; room];
+            let output = Cursor::new(&mut bytes[..]);
+            let builder = Recorder::builder();
+            let Ok(mut timer) = builder.write_to(output, HierarchicalWheel::new()) else {
+                assert!(read_part(&bytes).2.is_some(), "it failed within its header");
+                continue;
+            };
+            let fired = program(&mut timer, rounds);
+            assert_eq!(fired, rounds as usize * FIRED, "failing after {room} bytes");
+            assert_eq!(timer.ended().is_some(), rounds > 3, "it stops when it fails");
+            let error = timer.finish().expect_err("it could not be written");
+            assert!(matches!(error.cause(), TraceError::Io(_)), "{error}");
+            let kept = timer.finish().expect_err("the error is kept");
+            assert_eq!(kept.to_string(), error.to_string());
+            assert_eq!(timer.advance(u64::MAX, |_| ()), 0, "nothing is left");
+            drop(timer);
+            let (header, ops, error) = read_part(&bytes);
+            assert_eq!(ops, all[..ops.len()], "only operations of the program are read");
+            assert!(error.is_some(), "failing after {room} bytes");
+            if rounds > 3 {
+                assert_eq!(ops.is_empty(), room < 65_700, "whole blocks can be read");
+                assert!(matches!(error, Some(TraceError::Truncated { .. })), "{error:?}");
+                assert_eq!((header.labels, header.operations), (u32::MAX, u64::MAX));
+                assert!(header.provenance.contains("not finished"));
+            }
+        }
     }
 }
 

@@ -29,18 +29,3 @@ impl Cpu {
 pub(crate) fn figure(name: &'static str, used: Option<Duration>, each: u64) -> Option<Figure> {
     Some(Figure::time(name, used?.as_nanos() as f64 / each.max(1) as f64))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processor_time_is_divided_by_jobs() {
-        let half = Some(Duration::from_millis(500));
-        assert_eq!(figure("CPU/job", half, 1_000).unwrap().value, 500_000.0);
-        let [begin, end] = [1_000, 1_500].map(|millis| Cpu(Some(Duration::from_millis(millis))));
-        let used = [end.since(begin), begin.since(end), end.since(Cpu(None))];
-        assert_eq!(used, [half, None, None]);
-        assert_eq!(figure("CPU/job", None, 1), None);
-    }
-}

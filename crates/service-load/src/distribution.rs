@@ -41,7 +41,6 @@ impl Distribution {
         Self { histogram, sum: 0.0, longest: 0 }
     }
 
-    /// Records a duration.
     pub(crate) fn record(&mut self, nanos: u64) {
         self.histogram.saturating_record(nanos.max(1));
         self.sum += nanos as f64;

@@ -3,7 +3,7 @@
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::{Context, Result, ensure};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A facility's answer to a cancellation or a refresh.
@@ -60,6 +60,19 @@ pub trait Facility: Sync + Sized {
 
     /// Stops the facility and waits for its threads to end. Pending jobs do not run.
     fn stop(self);
+}
+
+/// Starts a thread of a facility.
+pub(crate) fn start_thread(
+    name: &str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(run).context("cannot start a thread")
+}
+
+/// Waits for a thread to end. If it panicked, it has printed the panic.
+pub(crate) fn join(thread: JoinHandle<()>) {
+    thread.join().unwrap_or_default();
 }
 
 /// How long a facility may take to process its calls before it is assumed to hang.

@@ -5,7 +5,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_machine::clock::WorkTime;
 
-/// The work of the jobs of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobWork {
     /// No work.

@@ -19,8 +19,7 @@ pub struct Ledger {
     runs: AtomicU64,
     /// Second and later runs of a job.
     repeated: AtomicU64,
-    /// The work of each job.
-    work: JobWork,
+    pub(crate) work: JobWork,
 }
 
 impl Ledger {
@@ -72,11 +71,6 @@ impl Ledger {
     /// run.
     pub fn began(&self, number: usize) -> Option<u64> {
         self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
-    }
-
-    /// The work of its jobs.
-    pub(crate) fn work(&self) -> JobWork {
-        self.work
     }
 
     /// The number of its jobs.

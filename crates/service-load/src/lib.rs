@@ -12,7 +12,6 @@
 //! [`options`] is the command line.
 
 mod check;
-pub mod contender;
 mod cpu;
 mod distribution;
 pub mod experiments;

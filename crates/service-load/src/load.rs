@@ -39,8 +39,6 @@ pub struct Load {
     pub burst: u32,
     /// How long an idle facility is observed.
     pub idle_time: Duration,
-    /// The tick of the facilities whose tick can be set.
-    pub tick: Duration,
     /// How long to wait without a run before the missing jobs count as lost.
     pub patience: Duration,
     /// The seed of delays.
@@ -67,7 +65,6 @@ impl Load {
             ttl: Duration::from_secs(2),
             burst: 1_000_000,
             idle_time: Duration::from_secs(1),
-            tick: Duration::from_micros(50),
             patience: Duration::from_secs(30),
             seed: 1,
         }

@@ -5,11 +5,10 @@ use crate::facilities;
 use crate::load::Load;
 use anyhow::{Result, ensure};
 use clap::Args;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_frame::options::{ExperimentOptions, names_for_help};
+use wheelhouse_frame::options::{ExperimentOptions, names_for_help, seconds};
 use wheelhouse_frame::run::Plan;
 use wheelhouse_frame::select_contenders;
 
@@ -33,9 +32,6 @@ pub struct Options {
     /// to 60 [default: 0.5 and 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<Duration>,
-    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is 1 [default: 0.05].
-    #[arg(long, value_name = "MS", value_parser = tick)]
-    pub tick: Option<Duration>,
 }
 
 impl Options {
@@ -58,7 +54,6 @@ impl Options {
             burst: self.jobs.unwrap_or(usual.burst),
             pairs_time: self.seconds.unwrap_or(usual.pairs_time),
             fires_time: self.seconds.unwrap_or(usual.fires_time),
-            tick: self.tick.unwrap_or(usual.tick),
             ..usual
         };
         let fires = load.fires_at(load.rate);
@@ -103,21 +98,6 @@ fn count<const MOST: u32>(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("a whole number from 1 to {MOST}, as in 10 or 1_000"))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    length(text, 1.0, 0.001..=60.0)
-}
-
-fn tick(text: &str) -> Result<Duration, String> {
-    length(text, 1e-3, 0.001..=1000.0)
-}
-
-/// Parses a duration in a unit, which is given in seconds.
-fn length(text: &str, unit: f64, range: RangeInclusive<f64>) -> Result<Duration, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    let length = number.map(|number: f64| Duration::from_secs_f64(number * unit));
-    length.ok_or_else(|| format!("a number from {} to {}, as in 0.5", range.start(), range.end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,15 +117,16 @@ mod tests {
 
     #[test]
     fn options_change_the_load() {
-        let options = ["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"];
+        let options = ["--jobs", "10_000", "--rate", "50", "--seconds", "0.5"];
         let load = plan(&options).unwrap().load;
         assert_eq!((load.pending, load.sessions, load.burst), (10_000, 10_000, 10_000));
         assert_eq!(load.rate, 50);
         let half = Duration::from_millis(500);
         assert_eq!((load.fires_time, load.pairs_time), (half, half));
-        assert_eq!(load.tick, Duration::from_micros(250));
         let quick = plan(&["--quick", "--experiment", "pairs,audit"]).unwrap();
         assert_eq!((quick.rounds, quick.load.burst, quick.experiments.len()), (1, 100_000, 5));
+        let refused = plan(&["--rate", "10_000_000", "--seconds", "9"]).err().unwrap().to_string();
+        assert!(refused.contains("choose --rate and --seconds"), "{refused}");
     }
 
     #[test]
@@ -160,7 +141,6 @@ mod tests {
             ("--rate", "from 1 to 10000000"),
             ("--jobs", "from 1 to 20000000"),
             ("--seconds", "from 0.001 to 60"),
-            ("--tick", "from 0.001 to 1000"),
         ] {
             let about = help.split(&format!("{option} <")).nth(1).unwrap();
             let about = about.split(" --").next().unwrap();
@@ -181,24 +161,9 @@ mod tests {
         };
         assert_eq!(judged(&[]), Experiment::ALL);
         assert_eq!(judged(&["--quick"]), []);
-        assert_eq!(judged(&["--tick", "0.1"]), []);
         assert_eq!(judged(&["--jobs", "9", "--seconds", "9", "--rate", "9"]), [Experiment::Idle]);
         let whole = [Experiment::Schedule, Experiment::Audit];
         let jobs = judged(&["--seconds", "1"]);
         assert!(whole.iter().all(|it| jobs.contains(it)) && !jobs.contains(&Experiment::Fires));
-    }
-
-    #[test]
-    fn invalid_options_are_refused_with_the_remedy() {
-        let refused = [
-            (&["--backend", "netty"][..], "heap-and-condvar"),
-            (&["--experiment", "hold"], "sessions"),
-            (&["--backend", ","], "a value is required"),
-            (&["--rate", "10_000_000", "--seconds", "9"], "choose --rate and --seconds"),
-        ];
-        for (arguments, part) in refused {
-            let message = format!("{:#}", plan(arguments).err().unwrap());
-            assert!(message.contains(part), "{arguments:?}: {message}");
-        }
     }
 }

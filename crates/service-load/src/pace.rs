@@ -19,7 +19,8 @@ pub(crate) const LEAD: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Pace {
     origin: Instant,
-    latest: u64,
+    /// The greatest lateness of the producer.
+    pub(crate) latest: u64,
 }
 
 impl Pace {
@@ -39,11 +40,6 @@ impl Pace {
             thread::sleep((due - now).max(NAP));
         }
     }
-
-    /// The greatest lateness of the producer.
-    pub(crate) fn latest(&self) -> u64 {
-        self.latest
-    }
 }
 
 #[cfg(test)]
@@ -59,9 +55,9 @@ mod tests {
         thread::sleep(Duration::from_millis(10));
         pace.wait_for(4_000_000);
         assert!(
-            pace.latest() >= 9_000_000,
+            pace.latest >= 9_000_000,
             "ten milliseconds after three is nine after four: {}",
-            pace.latest()
+            pace.latest
         );
     }
 }

@@ -5,7 +5,6 @@ use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
     Producers, Refresh, Schedule, Sessions, SlowJobs,
 };
-
 use wheelhouse_frame::{Bound, Target};
 
 /// The row of the service in its default configuration.
@@ -17,9 +16,11 @@ const POOL: &str = "heap-and-pool";
 const TOKIO: &str = "tokio-sleep";
 const QUEUE: &str = "tokio-delay-queue";
 
+/// The row of a thread that only sleeps until each job is due.
+pub(crate) const SLEEPER: &str = "a-sleeper";
+
 /// The rows of other facilities.
 const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", HEAP];
-const SLEEPER: &str = crate::facilities::Machine::SLEEPS.name;
 
 /// All bounds, in the order of the report. Times are in nanoseconds.
 pub(crate) const TARGETS: &[Target<Experiment>] = &[

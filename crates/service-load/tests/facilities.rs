@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 use wheelhouse_frame::run::{Row, Run};
 use wheelhouse_frame::{Contender, Experiment as _, bound};
 use wheelhouse_machine::provenance;
-use wheelhouse_service_load::contender::Entry;
 use wheelhouse_service_load::experiments::Experiment::{
     self, Audit, Fires, MillisecondJobs, PairsAlone, PairsBeside, PairsWindow, Producers, Server,
     Sessions, SlowJobs,
 };
-use wheelhouse_service_load::facilities::{self, HeapAndCondvar};
+use wheelhouse_service_load::facilities::{self, HeapAndCondvar, row};
 use wheelhouse_service_load::facility::{Answer, Facility};
 use wheelhouse_service_load::ledger::{Job, PeriodicJob};
 use wheelhouse_service_load::load::Load;
@@ -23,7 +22,7 @@ use wheelhouse_service_load::load::Load;
 fn every_facility_passes_every_experiment() {
     const COUNTS: [&str; 3] = ["runs", "expired", "timeouts"];
     let rows = Mutex::new(Vec::new());
-    let play_all = |contender: &dyn Contender<Experiment>| {
+    let play_all = |contender: &Contender<Experiment>| {
         for &experiment in Experiment::ALL {
             let played = contender.play(experiment, &Load::tiny()).unwrap();
             let figures = played.unwrap_or_else(|wrong| {
@@ -54,7 +53,7 @@ fn every_facility_passes_every_experiment() {
     thread::scope(|scope| {
         for contender in &all {
             let play_all = &play_all;
-            scope.spawn(move || play_all(&**contender));
+            scope.spawn(move || play_all(contender));
         }
     });
     let run = Run {
@@ -81,7 +80,6 @@ fn a_job_of_a_millisecond_takes_a_millisecond_of_a_processor() {
     }
 }
 
-/// A fault of a facility.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     /// The job with this number is dropped.
@@ -106,10 +104,6 @@ struct Faulty {
 const VICTIM: u32 = 7;
 
 impl Faulty {
-    fn boxed(fault: fn(Duration) -> Result<Self>) -> Box<dyn Contender<Experiment>> {
-        Entry::boxed("faulty", "wrong on purpose", |_| true, fault)
-    }
-
     fn with(fault: Fault) -> Result<Self> {
         Ok(Self { inner: HeapAndCondvar::start()?, fault })
     }
@@ -171,9 +165,9 @@ impl Facility for Faulty {
 }
 
 /// Plays experiments on a faulty facility. All these parts must be in what is reported.
-fn is_found(fault: fn(Duration) -> Result<Faulty>, experiments: &[Experiment], parts: &[&str]) {
+fn is_found(fault: fn() -> Result<Faulty>, experiments: &[Experiment], parts: &[&str]) {
     let load = Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() };
-    let faulty = Faulty::boxed(fault);
+    let faulty = row("faulty", "wrong on purpose", |_| true, fault);
     for &experiment in experiments {
         let wrong = faulty.play(experiment, &load).unwrap().expect_err(experiment.name());
         assert!(parts.iter().all(|part| wrong.contains(part)), "{}: {wrong}", experiment.name());
@@ -182,7 +176,7 @@ fn is_found(fault: fn(Duration) -> Result<Faulty>, experiments: &[Experiment], p
 
 #[test]
 fn a_facility_that_loses_a_job_is_detected() {
-    let lossy = |_| Faulty::with(Fault::Loses);
+    let lossy = || Faulty::with(Fault::Loses);
     is_found(lossy, &[Fires, SlowJobs, Sessions, Audit], &["1 did not run"]);
     is_found(lossy, &[Server], &["too late"]); // a connection is gone
     let parts = ["jobs were gone though pending", "own count"];
@@ -191,25 +185,25 @@ fn a_facility_that_loses_a_job_is_detected() {
 
 #[test]
 fn a_facility_that_runs_a_job_early_or_twice_is_detected() {
-    let hasty = |_| Faulty::with(Fault::RunsEarly);
+    let hasty = || Faulty::with(Fault::RunsEarly);
     is_found(hasty, &[Fires, MillisecondJobs, Sessions, Audit], &["began early"]);
     // A request, or a connection that ran before it was moved.
     is_found(hasty, &[Server], &[]);
-    let eager = |_| Faulty::with(Fault::RunsTwice);
+    let eager = || Faulty::with(Fault::RunsTwice);
     is_found(eager, &[Fires, SlowJobs, Audit], &["1 ran more than once"]);
 }
 
 #[test]
 fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_detected() {
-    is_found(|_| Faulty::with(Fault::Refuses), &[Fires, Sessions, Server, Audit], &["refused"]);
-    let deaf = |_| Faulty::with(Fault::CancelsNothing);
+    is_found(|| Faulty::with(Fault::Refuses), &[Fires, Sessions, Server, Audit], &["refused"]);
+    let deaf = || Faulty::with(Fault::CancelsNothing);
     is_found(deaf, &[Fires], &["50 ran though cancelled"]);
     is_found(deaf, &[Server], &["495 ran though cancelled"]);
     let parts = ["cancelled jobs were still there", "own count"];
     is_found(deaf, &[PairsAlone, PairsBeside, PairsWindow, Producers], &parts);
-    let forgetful = |_| Faulty::with(Fault::RefreshesNothing);
+    let forgetful = || Faulty::with(Fault::RefreshesNothing);
     is_found(forgetful, &[Sessions], &["began early"]);
     is_found(forgetful, &[Server], &["jobs ran long before their time"]);
     let none = "200 sessions that were refreshed, none was kept";
-    is_found(|_| Faulty::with(Fault::SendsNothing), &[Sessions], &[none]);
+    is_found(|| Faulty::with(Fault::SendsNothing), &[Sessions], &[none]);
 }

@@ -44,6 +44,7 @@ pub use suite::{Connect, How, TestServer, TestServers};
 
 use keeper::Keeper;
 use std::ffi::OsString;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -79,11 +80,25 @@ impl Protocol {
     /// Returns `true` if the server at this address answers as a server of its kind does.
     fn answers(self, address: SocketAddr) -> bool {
         match self {
-            Self::Postgres => postgres::answers(address),
-            Self::Redis => redis::answers(address),
+            // A startup message. The answer is a request for authentication, or an error while the
+            // server is starting.
+            Self::Postgres => answers(address, b"\0\0\0\x17\0\x03\0\0user\0postgres\0\0", b"R"),
+            // Until it has read its files, it answers with an error.
+            Self::Redis => answers(address, b"PING\r\n", b"+PONG"),
             Self::EncryptedRedis => TcpStream::connect(address).is_ok(),
         }
     }
+}
+
+fn answers(address: SocketAddr, request: &[u8], expected: &[u8]) -> bool {
+    let answer = || {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        stream.write_all(request)?;
+        let mut answer = vec![0; expected.len()];
+        stream.read_exact(&mut answer).map(|()| answer)
+    };
+    answer().is_ok_and(|answer| answer == expected)
 }
 
 impl Server {

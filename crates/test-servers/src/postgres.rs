@@ -4,12 +4,9 @@ use crate::certificate::Certificate;
 use crate::keeper::{folder, program};
 use crate::{Protocol, Server, free_port};
 use std::ffi::OsString;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// All of these panic if the server does not answer within 30 seconds.
 impl Server {
@@ -139,20 +136,4 @@ pub(crate) fn other_user(folder: &Path) -> Vec<OsString> {
     let mut command = vec![OsString::from("setpriv")];
     command.extend(options.map(OsString::from));
     command
-}
-
-/// Returns `true` if it accepts a connection: it answers a startup message with `R`, a request for
-/// authentication. While it is starting, it answers with an error, `E`.
-pub(crate) fn answers(address: SocketAddr) -> bool {
-    let answer = || {
-        let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        let body = b"\0\x03\0\0user\0postgres\0\0";
-        let length = u32::try_from(body.len() + 4).expect("short");
-        stream.write_all(&[&length.to_be_bytes(), body.as_slice()].concat())?;
-        let mut answer = [0; 1];
-        stream.read_exact(&mut answer)?;
-        Ok::<_, std::io::Error>(&answer == b"R")
-    };
-    answer().unwrap_or(false)
 }

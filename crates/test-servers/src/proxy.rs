@@ -25,10 +25,15 @@ pub enum Network {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     /// The server to which new connections are forwarded.
-    server: Arc<Mutex<SocketAddr>>,
-    network: Arc<Mutex<Network>>,
-    connections: Arc<Mutex<Vec<TcpStream>>>,
+    server: Mutex<SocketAddr>,
+    network: Mutex<Network>,
+    connections: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
@@ -41,25 +46,22 @@ impl Proxy {
     pub fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of 127.0.0.1");
         let address = listener.local_addr().expect("an address");
-        let network = Arc::new(Mutex::new(Network::Sound));
-        let connections = Arc::new(Mutex::new(Vec::new()));
-        let server = Arc::new(Mutex::new(server));
-        let proxy = Self { address, server, network, connections };
-        let (network, connections) = (proxy.network.clone(), proxy.connections.clone());
-        let server = proxy.server.clone();
+        let (network, connections) = (Mutex::new(Network::Sound), Mutex::default());
+        let shared = Arc::new(Shared { server: Mutex::new(server), network, connections });
+        let its = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let address = *lock(&server);
+                let address = *lock(&its.server);
                 let Ok(server) = TcpStream::connect(address) else { continue };
-                forward(&client, &server, &network, false);
-                forward(&server, &client, &network, true);
-                lock(&connections).extend([client, server]);
-                if *lock(&network) == Network::Cut {
-                    cut(&connections);
+                forward(&client, &server, &its, false);
+                forward(&server, &client, &its, true);
+                lock(&its.connections).extend([client, server]);
+                if *lock(&its.network) == Network::Cut {
+                    its.cut();
                 }
             }
         });
-        proxy
+        Self { address, shared }
     }
 
     /// The address it listens on.
@@ -71,23 +73,31 @@ impl Proxy {
     /// Forwards new connections to this server from now on. Open ones stay, as when a host name
     /// moves to another machine.
     pub fn redirect_to(&self, server: SocketAddr) {
-        *lock(&self.server) = server;
+        *lock(&self.shared.server) = server;
     }
 
     /// Changes the behaviour of the network.
     pub fn set(&self, network: Network) {
-        *lock(&self.network) = network;
+        *lock(&self.shared.network) = network;
         if network == Network::Cut {
-            cut(&self.connections);
+            self.shared.cut();
+        }
+    }
+}
+
+impl Shared {
+    fn cut(&self) {
+        for connection in lock(&self.connections).drain(..) {
+            let _ = connection.shutdown(Shutdown::Both);
         }
     }
 }
 
 /// Forwards data from one end, in a new thread, until either end closes.
-fn forward(from: &TcpStream, to: &TcpStream, network: &Arc<Mutex<Network>>, answers: bool) {
+fn forward(from: &TcpStream, to: &TcpStream, shared: &Arc<Shared>, answers: bool) {
     let mut from = from.try_clone().expect("a copy of a socket");
     let mut to = to.try_clone().expect("a copy of a socket");
-    let network = network.clone();
+    let shared = Arc::clone(shared);
     thread::spawn(move || {
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -97,7 +107,7 @@ fn forward(from: &TcpStream, to: &TcpStream, network: &Arc<Mutex<Network>>, answ
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
-            let network = *lock(&network);
+            let network = *lock(&shared.network);
             match network {
                 Network::Silent => continue,
                 Network::Cut => break,
@@ -112,12 +122,6 @@ fn forward(from: &TcpStream, to: &TcpStream, network: &Arc<Mutex<Network>>, answ
         let _ = from.shutdown(Shutdown::Both);
         let _ = to.shutdown(Shutdown::Both);
     });
-}
-
-fn cut(connections: &Mutex<Vec<TcpStream>>) {
-    for connection in lock(connections).drain(..) {
-        let _ = connection.shutdown(Shutdown::Both);
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

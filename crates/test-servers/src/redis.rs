@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
@@ -107,17 +106,4 @@ fn start(
 
 fn redis_server() -> Option<PathBuf> {
     program("redis-server", &[], "redis-server")
-}
-
-/// Returns `true` if it has read its files: until then it answers `PING` with an error.
-pub(crate) fn answers(address: SocketAddr) -> bool {
-    let answer = || {
-        let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        stream.write_all(b"PING\r\n")?;
-        let mut answer = [0; 5];
-        stream.read_exact(&mut answer)?;
-        Ok::<_, std::io::Error>(&answer == b"+PONG")
-    };
-    answer().unwrap_or(false)
 }

@@ -2,6 +2,7 @@
 
 use super::drive::{moves, wakeups};
 use super::models::kafka::KafkaModel;
+use crate::StatedGrowth::Is;
 use crate::count::random;
 use crate::growth::Growth::Linear;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -28,7 +29,7 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
     let (mut is_dense, mut vain) = (true, 0);
     for levels in 2..=6 {
         let (span, mut most) = (SLOTS.pow(levels), 0);
-        for seed in setup.seeds() {
+        for seed in setup.scale.seeds() {
             let mut random = random(seed);
             let mut delay = || random.random_range(1..span);
             let mut counted = setup.build_with_slots(WHEEL, SLOTS);
@@ -52,10 +53,10 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
         moves(setup, WHEEL, 256, delays).1 as f64
     });
     let quote = "In levels of lists one advance may move all timers.";
-    e.class("C17.5", quote, [&cascade], Linear);
+    e.growth("C17.5", quote, [&cascade], Is(Linear));
     let mut sweep = Sweep::new("A slot with all timers cascades", "the most moves in one advance");
     sweep.add(WHEEL, cascade);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 pub(super) const SLOT: Experiment = Experiment {
@@ -68,7 +69,7 @@ pub(super) const SLOT: Experiment = Experiment {
 fn slots_due(setup: &Setup, e: &mut Evidence) {
     let (mut fired, mut wrong, mut most) = (0, 0, [0; 2]);
     for n in setup.sizes_to(1 << 16) {
-        for seed in setup.seeds() {
+        for seed in setup.scale.seeds() {
             let mut random = random(seed ^ n << 32);
             let draws: Vec<Tick> = (0..n / 2).map(|_| random.random_range(1..1 << 22)).collect();
             // Each deadline twice, so that slots of one deadline hold more than one timer.

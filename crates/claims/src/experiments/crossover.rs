@@ -6,6 +6,7 @@
 //! Lauck's T* = m M c7/c6 is m M.
 
 use super::drive::wakeups;
+use crate::StatedGrowth::{AtMost, Is};
 use crate::count::random;
 use crate::growth::Curve;
 use crate::growth::Growth::{Linear, Logarithmic};
@@ -65,12 +66,12 @@ fn run(setup: &Setup, e: &mut Evidence) {
     shorter_and_longer(e, &curves);
     let [rounds, levels] = &curves[0];
     let quote = "With rounds a timer of delay T is met T/M times.";
-    e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
+    e.growth("V10.1", quote, [&rounds.from(256 * 16)], Is(Linear));
     let quote = "With levels the times it is met are at most logarithmic in T.";
-    e.at_most("V10.2", quote, [levels], Logarithmic);
+    e.growth("V10.2", quote, [levels], AtMost(Logarithmic));
     let quote = "It is met at most m times, within the range of m levels.";
     e.holds("V10.3", quote, most == 0, format!("{most} times more"));
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Decides which of the two meets a timer less often, with the shortest and the longest delays.

@@ -1,6 +1,7 @@
 //! C36, C44: the cost of Kafka's queue of slots.
 
 use super::models::kafka::KafkaModel;
+use crate::StatedGrowth::AtMost;
 use crate::count::random;
 use crate::growth::Growth::Constant;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -39,8 +40,8 @@ fn queue(setup: &Setup, e: &mut Evidence) {
                     "cancelled" => cancelled = [cancelled[0] + count, cancelled[1] + vain],
                     _ => (),
                 }
-                is_within &= wheels.longest_queue() as u64 <= wheels.levels() as u64 * size;
-                let operations = (wheels.offers() + count) as f64;
+                is_within &= wheels.longest_queue as u64 <= wheels.levels() as u64 * size;
+                let operations = (wheels.offers + count) as f64;
                 [operations / n as f64, operations]
             });
             sweep.add(format!("{size} slots, {load}"), each);
@@ -53,14 +54,14 @@ fn queue(setup: &Setup, e: &mut Evidence) {
     let quote = "There are few slots: the queue is never longer than their number.";
     e.holds("C36.1", quote, is_within, "in wheels of 8, 20 and 64 slots");
     let quote = "With many tasks a slot Kafka's queue costs no more, however many there are.";
-    e.at_most("C36.2", quote, &in_all, Constant);
+    e.growth("C36.2", quote, &in_all, AtMost(Constant));
     let quote = "Kafka's queue of slots makes fewer advances than there are ticks.";
     let [polls, ticks] = sparse;
     e.holds("C44.1", quote, polls < ticks, format!("{polls} of {ticks} ticks"));
     let quote = "After a mass cancel none finds cancelled tasks only.";
     let [polls, vain] = cancelled;
     e.holds("C44.3", quote, vain == 0, format!("{vain} of {polls} do"));
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Wheels of this size with n timers of a load.

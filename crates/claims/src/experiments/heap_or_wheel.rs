@@ -1,10 +1,10 @@
 //! C32, C43, C46: a heap or a wheel? Starting, stopping and firing separately. Steps decide growth,
 //! instructions decide order.
 
+use crate::StatedGrowth::{AtMost, Grows, Is};
 use crate::count::Order;
 use crate::growth::Growth::{Constant, Logarithmic};
 use crate::instructions::Pair;
-use crate::thresholds::Threshold::Ahead;
 use crate::{Criterion, Evidence, EvidenceKind, Experiment, Setup, Sweep, instructions};
 
 const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
@@ -33,7 +33,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     }
     by_steps(e, &sweep);
     by_instructions(e);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 fn by_steps(e: &mut Evidence, sweep: &Sweep) {
@@ -41,25 +41,30 @@ fn by_steps(e: &mut Evidence, sweep: &Sweep) {
         ("C32.1", "start", "Creating a timer in a heap is O(log n), in any order."),
         ("C32.3", "stop", "Deleting a timer from a heap is O(log n), in any order."),
     ] {
-        e.at_most(id, quote, sweep.of(&HEAPS, &[operation]), Logarithmic);
+        e.growth(id, quote, sweep.of(&HEAPS, &[operation]), AtMost(Logarithmic));
     }
     for (id, operation, quote) in [
         ("C32.6", "start", "Creating is O(1) in a wheel of lists, in any order."),
         ("C32.7", "stop", "Deleting is O(1) in a wheel of lists, in any order."),
     ] {
-        e.at_most(id, quote, sweep.all(&["list-wheel", operation]), Constant);
+        e.growth(id, quote, sweep.all(&["list-wheel", operation]), AtMost(Constant));
     }
     let quote = "Creating costs more in a heap, the more timers there are, if all are due at once.";
-    e.grows("C32.2", quote, sweep.of(&HEAPS, &["all equal", "start"]));
+    e.growth("C32.2", quote, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
     let quote = "Firing is logarithmic in a heap, deadlines at random.";
-    e.class("C32.10", quote, sweep.of(&HEAPS, &["random", "fire"]), Logarithmic);
-    e.at_most("C46.2", "Starting a task is O(log n).", sweep.of(&HEAPS, &["start"]), Logarithmic);
+    e.growth("C32.10", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
+    e.growth(
+        "C46.2",
+        "Starting a task is O(log n).",
+        sweep.of(&HEAPS, &["start"]),
+        AtMost(Logarithmic),
+    );
     let quote = "Taking the first is logarithmic, and no less.";
-    e.class("C46.6", quote, sweep.of(&HEAPS, &["random", "fire"]), Logarithmic);
+    e.growth("C46.6", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
     let quote = "In a wheel of lists firing is O(1), deadlines at random.";
-    e.at_most("C43.2", quote, sweep.of(&["list-wheel"], &["random", "fire"]), Constant);
+    e.growth("C43.2", quote, sweep.of(&["list-wheel"], &["random", "fire"]), AtMost(Constant));
     let quote = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
-    e.at_most("C32.14", quote, sweep.of(&["lazy-heap"], &["stop"]), Constant);
+    e.growth("C32.14", quote, sweep.of(&["lazy-heap"], &["stop"]), AtMost(Constant));
 }
 
 /// Decides which of the two is better, by instructions.
@@ -71,13 +76,13 @@ fn by_instructions(e: &mut Evidence) {
     let quote = "A wheel of lists is ahead of a heap in every mix and trace on record.";
     let number = format!("{least:.2} to {most:.2} times the instructions");
     e.decide_by(EvidenceKind::Instructions);
-    e.decide("C43.5", quote, Criterion::Exceeds(pairs, Ahead), number);
+    e.decide("C43.5", quote, Criterion::Exceeds(pairs), number);
     for (id, pair, what) in [
         ("C46.7", Pair::Hold, "take the first, add one"),
         ("C46.8", Pair::StopStart, "stop one, start one"),
     ] {
         let of = |name| instructions::of_pair(name, pair, FEW);
         let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
-        e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")), Ahead);
+        e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")));
     }
 }

@@ -1,5 +1,6 @@
 //! C28: what an insertion or a move costs a heap, by the deadline.
 
+use crate::StatedGrowth::{AtMost, Grows, Is};
 use crate::count::{LONGEST, Order, random};
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
 use crate::life::moved;
@@ -67,31 +68,36 @@ fn later(setup: &Setup, e: &mut Evidence) {
         }
     }
     decide_heap(setup, e, &sweep, most_moves);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
 /// Decides the statements of C28. `most_moves` is the most entries that a later deadline moved.
 fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) {
     let searched = setup.curve(&setup.scale.linear_sizes(), search);
-    e.at_most("C28.1", "A heap finds its first timer in O(1).", sweep.all(&["first"]), Constant);
+    e.growth(
+        "C28.1",
+        "A heap finds its first timer in O(1).",
+        sweep.all(&["first"]),
+        AtMost(Constant),
+    );
     let (inversions, pairs) = out_of_order(setup);
     let number = format!("{inversions} of {pairs} neighbours the wrong way round");
     e.holds("C28.2", "A heap is ordered.", inversions == 0, number);
     let quote = "A cancel needs an index in each task: without one it is a search, O(n).";
-    e.class("C28.3", quote, [&searched], Linear);
+    e.growth("C28.3", quote, [&searched], Is(Linear));
     let number = format!("{most_moves} entry placed, its own");
     let quote = "A new task with a later deadline changes many indices.";
     e.holds("C28.4", quote, most_moves > 1, number);
     let quote = "The more tasks there are, the more such a task costs.";
-    e.grows("C28.5", quote, sweep.all(&["later than all"]));
+    e.growth("C28.5", quote, sweep.all(&["later than all"]), Grows);
     let quote = "An early deadline costs a heap O(log n) at most.";
-    e.at_most("C28.6", quote, sweep.all(&["earlier than all"]), Logarithmic);
+    e.growth("C28.6", quote, sweep.all(&["earlier than all"]), AtMost(Logarithmic));
     let quote = "Moving a task before all others costs a heap more, the more tasks there are.";
-    e.grows("C28.7", quote, sweep.of(&HEAPS, &["moved before"]));
+    e.growth("C28.7", quote, sweep.of(&HEAPS, &["moved before"]), Grows);
     let quote = "Moving it after all others is O(1); in a wheel of lists both are.";
     let heaps = sweep.of(&HEAPS, &["moved after"]);
     let all = heaps.chain(sweep.of(&["list-wheel"], &["moved"]));
-    e.at_most("C28.8", quote, all, Constant);
+    e.growth("C28.8", quote, all, AtMost(Constant));
 }
 
 /// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without
@@ -110,7 +116,10 @@ fn search(n: u64, seed: u64) -> f64 {
 /// The number of neighbours in a heap's array whose deadlines fall, and the number of all
 /// neighbours.
 fn out_of_order(setup: &Setup) -> (usize, usize) {
-    let timers = Order::Random.delays(1 << 10, setup.scale.seed()).into_iter().map(Reverse);
+    let timers = Order::Random
+        .delays(1 << 10, setup.scale.seeds().next().unwrap_or(1))
+        .into_iter()
+        .map(Reverse);
     let array = timers.collect::<BinaryHeap<_>>().into_vec();
     (array.windows(2).filter(|pair| pair[0].0 > pair[1].0).count(), array.len() - 1)
 }

@@ -1,6 +1,7 @@
 //! C25, C26: the cost of a change in a slice and in a list, and of finding the next deadline of a
 //! map.
 
+use crate::StatedGrowth::Is;
 use crate::count::{LONGEST, Order};
 use crate::growth::Growth::Linear;
 use crate::life::moved;
@@ -36,7 +37,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
         ("C25.5", "sorted-list, change", "Changing an entry of a list in order is O(n)."),
         ("C26.1", "hash-map, fire", "A hash map passes all timers to find the next deadline."),
     ] {
-        e.class(id, quote, [&sweep[line]], Linear);
+        e.growth(id, quote, sweep.all(&[line]), Is(Linear));
     }
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }

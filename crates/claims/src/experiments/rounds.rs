@@ -5,6 +5,7 @@
 //! tested with one timer due at each tick.
 
 use super::models::rounds::{RoundsModel, Rules};
+use crate::StatedGrowth::Is;
 use crate::count::random;
 use crate::growth::Growth::Linear;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -38,10 +39,10 @@ fn visits(setup: &Setup, e: &mut Evidence) {
     });
     sweep.add("scheme 6 (model), 256 slots, none due", idle);
     let quote = "With rounds every tick scans a slot's list: O(n) at a fixed number of slots.";
-    e.class("C16.1", quote, sweep.all(&["scheme 6"]), Linear);
+    e.growth("C16.1", quote, sweep.all(&["scheme 6"]), Is(Linear));
     let quote = "Long lists are unacceptable: one tick may scan all timers.";
-    e.class("C16.3", quote, sweep.all(&["all others in one slot"]), Linear);
-    e.sweep(sweep);
+    e.growth("C16.3", quote, sweep.all(&["all others in one slot"]), Is(Linear));
+    e.sweeps.push(sweep);
 }
 
 /// Delays of timers that have rounds to go. Each is a revolution shorter than the one before.

@@ -10,7 +10,6 @@ pub(super) const EVERY: Experiment = Experiment {
     run,
 };
 
-/// Timers of a scenario.
 const TIMERS: u64 = 1_000;
 /// The deadline of S4's timer.
 const ALONE: Tick = 350;

@@ -4,11 +4,11 @@
 //! [`LINKS_A_LEVEL`] links on each level. Pugh's list has a pointer a level; ours is also linked
 //! backwards and two nodes ahead.
 
+use crate::StatedGrowth::AtMost;
 use crate::count::{LONGEST, Order, random};
 use crate::growth::Growth::Logarithmic;
 use crate::growth::mean;
 use crate::instructions::Pair;
-use crate::thresholds::Threshold::{Ahead, Spread};
 use crate::{Criterion, Evidence, EvidenceKind, Experiment, Setup, Sweep, instructions};
 use rand::RngExt;
 use wheelhouse_core::Timer;
@@ -39,21 +39,20 @@ fn run(setup: &Setup, e: &mut Evidence) {
     }
     let [in_order, ..] = setup.life(TREE, Order::Ascending, &sizes);
     let quote = "A red-black tree rebalances: deadlines in order cost O(log n), not O(n).";
-    e.at_most("C29.1", quote, [&in_order], Logarithmic);
-    let most = setup.seeds().map(|seed| dearest(setup, seed)).fold(0.0, f64::max);
+    e.growth("C29.1", quote, [&in_order], AtMost(Logarithmic));
+    let most = setup.scale.seeds().map(|seed| dearest(setup, seed)).fold(0.0, f64::max);
     let number = format!("the dearest operation takes {most:.1} times the mean");
     let quote = "Its cost is stable: no operation takes many times the mean.";
-    e.decide("C29.2", quote, Criterion::AtMostTimes(most, Spread), number);
+    e.decide("C29.2", quote, Criterion::IsStable(most), number);
     let both = ["binary-heap", "heap-4", TREE];
     let both = sweep.of(&both, &["insert"]).chain(sweep.of(&both, &["take"]));
     let quote = "Taking the first and adding one is O(log n) in both.";
-    e.at_most("C29.3", quote, both, Logarithmic);
+    e.growth("C29.3", quote, both, AtMost(Logarithmic));
     skip_list(e, &sweep);
     sweep.add(format!("{TREE}, insertion in order"), in_order);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }
 
-/// Turns of a sample.
 const TURNS: u64 = 4_096;
 
 /// How many times the mean the dearest turn takes, in which the tree's first timer fires and
@@ -75,9 +74,10 @@ fn dearest(setup: &Setup, seed: u64) -> f64 {
 fn skip_list(e: &mut Evidence, sweep: &Sweep) {
     for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
         let quote = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
-        e.at_most(id, quote, sweep.of(&[SKIP, TREE], &[operation]), Logarithmic);
+        e.growth(id, quote, sweep.of(&[SKIP, TREE], &[operation]), AtMost(Logarithmic));
     }
-    let [list, tree] = [SKIP, TREE].map(|name| &sweep[&*format!("{name}, cancel")]);
+    let cancels = [sweep.of(&[SKIP], &["cancel"]), sweep.of(&[TREE], &["cancel"])];
+    let [list, tree] = cancels.map(|mut it| it.next().expect("both were added"));
     let levels = list.last() / LINKS_A_LEVEL;
     let number = format!("{levels:.2} pointers a node against {TREE_POINTERS}");
     let quote = "Pugh's skip list takes slightly more memory than the tree.";
@@ -93,6 +93,6 @@ fn skip_list(e: &mut Evidence, sweep: &Sweep) {
         let of = |name| instructions::of_pair(name, pair, RECORDED);
         let quote =
             format!("A skip list is better than the tree: {}, on instructions.", pair.name());
-        e.exceeds(id, quote, (of(TREE), of(SKIP)), Ahead);
+        e.exceeds(id, quote, (of(TREE), of(SKIP)));
     }
 }

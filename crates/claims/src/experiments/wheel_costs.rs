@@ -2,6 +2,7 @@
 //! that a span needs.
 
 use super::drive::moves;
+use crate::StatedGrowth::{AtMost, Grows};
 use crate::count::{LONGEST, random};
 use crate::growth::Growth::Constant;
 use crate::life::{mean_over_copies, moved, start_and_stop, steps};
@@ -48,17 +49,17 @@ fn run(setup: &Setup, e: &mut Evidence) {
         ("C50.4", "hierarchical-wheel", "It is O(1) in our wheel."),
         ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
     ] {
-        e.at_most(id, quote, sweep.of(&[name], &["insert"]), Constant);
+        e.growth(id, quote, sweep.of(&[name], &["insert"]), AtMost(Constant));
     }
     let lists = ["single-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"];
     let quote = "Deletion by handle is O(1) in the four wheels of linked lists.";
-    e.at_most("C50.7", quote, sweep.of(&lists, &["cancel"]), Constant);
+    e.growth("C50.7", quote, sweep.of(&lists, &["cancel"]), AtMost(Constant));
     let quote = "It is O(1) in our round wheel, with the reading that drops the holes.";
-    e.at_most("C50.8", quote, sweep.of(&["round-wheel"], &["cancel"]), Constant);
+    e.growth("C50.8", quote, sweep.of(&["round-wheel"], &["cancel"]), AtMost(Constant));
     let quote = "A cancel by handle costs more, the more timers there are.";
-    e.grows("C27.5", quote, sweep.all(&["cancel"]));
-    e.grows("C27.6", "So does a change by handle.", sweep.all(&["change"]));
-    e.sweep(sweep);
+    e.growth("C27.5", quote, sweep.all(&["cancel"]), Grows);
+    e.growth("C27.6", "So does a change by handle.", sweep.all(&["change"]), Grows);
+    e.sweeps.push(sweep);
 }
 
 /// The number of timers in the sweep of spans.
@@ -81,5 +82,5 @@ fn slots(setup: &Setup, e: &mut Evidence) {
     let number = format!("{grown:.1} times the slots for {wider} times the span");
     e.holds("C27.3", quote, grown >= wider as f64, number);
     sweep.add("list-wheel, 256 a level", levels);
-    e.sweep(sweep);
+    e.sweeps.push(sweep);
 }

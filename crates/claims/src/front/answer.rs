@@ -45,26 +45,3 @@ fn is_below(cell: &FrontCell) -> bool {
     cell.shape.class == Growth::Constant
         && claimed.is_some_and(|claimed| claimed > Growth::Constant)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::growth::Curve;
-
-    fn cell(operation: Operation, cost: fn(f64) -> f64) -> FrontCell {
-        let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
-        let curve = Curve::sweep(&sizes, 1..=5, |n, _| cost(n as f64));
-        FrontCell::new("binary-heap", operation, curve)
-    }
-
-    #[test]
-    fn the_sentence_follows_from_the_counts() {
-        let flat = cell(Operation::InsertRandom, |_| 4.5);
-        let rising = cell(Operation::InsertEarliest, |n| 2.0 * n.log2());
-        let both = sentence("In a heap", &[&flat, &rising]);
-        assert_eq!(both, "In a heap it holds, and 'insert, random' is constant.");
-        assert_eq!(sentence("In a heap", &[&rising]), "In a heap it holds.");
-        let linear = cell(Operation::InsertRandom, |n| n);
-        assert_eq!(sentence("In a heap", &[&linear]), "In a heap it does not hold.");
-    }
-}

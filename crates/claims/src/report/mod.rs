@@ -12,7 +12,6 @@
 //! | `front.json`, `verdicts.json` | the table and the statements, for programs |
 //! | `summary.md` | the section of the project's README |
 
-mod headlines;
 mod lines;
 pub mod page;
 pub mod pictures;
@@ -29,7 +28,6 @@ use wheelhouse_present::files::write_whole;
 use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown};
 
-/// The page.
 const PAGE: &str = "index.html";
 /// The same as Markdown. A forge shows a file of this name with the folder.
 const MARKDOWN: &str = "README.md";
@@ -51,8 +49,7 @@ pub fn write(
     document: &Document,
     dir: &Path,
 ) -> Result<PathBuf> {
-    let pictures = document.pictures();
-    let plots = pictures.iter().map(|it| (it.file.clone(), it.svg.clone()));
+    let plots = document.pictures().map(|it| (it.file.clone(), it.svg.clone()));
     write_folder(&dir.join(markdown::PLOTS), "svg", plots.collect())?;
     let pages = dir.join(markdown::PAGES);
     let texts = document.entries().map(|it| (format!("{}.md", it.name), markdown::page(it)));

@@ -1,14 +1,14 @@
 //! The contents of the report, independent of its format: answers first, method last.
 
-use super::{headlines, lines, pictures, tables};
+use super::{lines, pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, ComparedAnswer};
 use crate::thresholds::Thresholds;
-use crate::{Article, DecidedStatement, Evidence, Experiment, JudgedClaim, Judgement, Scale};
+use crate::{Article, DecidedStatement, Experiment, JudgedClaim, Judgement, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
-use wheelhouse_present::table::Table;
+use wheelhouse_present::table::{Table, distinct};
 
 /// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub fn answers(judgement: &Judgement, all: usize, counted: Option<Block>) -> Doc
     let answered = judgement.claims.len();
     let on_each = judgement.claims.iter().flat_map(|judged| {
         let so = Block::Text(format!("So: {}", judged.claim.so));
-        [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
+        [Block::Heading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
     let more = "--id CLAIM shows the data of a claim. ".to_owned();
     let left = match all - answered {
@@ -107,7 +107,7 @@ fn opening(input: &ReportInput<'_>, grid: Table) -> Vec<Block> {
     let caption = "Means over the seeds.".to_owned();
     blocks.extend(front::figure(input.front).map(|picture| Block::Picture(picture, caption)));
     blocks.push(Block::Heading("Ten headlines".to_owned()));
-    blocks.push(Block::Lines(headlines::lines(input.judgement)));
+    blocks.push(Block::Lines(lines::headlines(input.judgement)));
     blocks.push(Block::Text(tables::tally(input.judgement)));
     blocks
 }
@@ -130,12 +130,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     let lines: Vec<_> = judgement.claims.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
-        let mut labels: Vec<String> = Vec::new();
-        for label in lines.iter().filter_map(|line| line.labels.get(at)) {
-            if !labels.contains(label) {
-                labels.push(label.clone());
-            }
-        }
+        let labels = distinct(lines.iter().filter_map(|line| line.labels.get(at).cloned()));
         Filter { name: name.to_owned(), labels }
     })
 }
@@ -178,7 +173,8 @@ fn place(judged: &JudgedClaim) -> String {
 
 /// The reason for the outcome, the pictures, and the tables.
 fn explained(judged: &JudgedClaim, judgement: &Judgement) -> Vec<Block> {
-    let ran = experiment_of(judged, judgement);
+    let name = judged.claim.experiment.as_deref();
+    let ran = judgement.evidence.iter().find(|(experiment, _)| Some(experiment.name) == name);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
         blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
@@ -198,16 +194,6 @@ fn facts(judged: &JudgedClaim, experiment: Option<&Experiment>) -> Block {
         ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
     Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
-}
-
-/// The experiment on a claim, and its evidence.
-fn experiment_of<'a>(
-    judged: &JudgedClaim,
-    judgement: &'a Judgement,
-) -> Option<(&'a Experiment, &'a Evidence)> {
-    let name = judged.claim.experiment.as_deref()?;
-    let mut evidence = judgement.evidence.iter();
-    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, input)| (ran, input))
 }
 
 fn method(input: &ReportInput<'_>) -> Vec<Block> {
@@ -255,6 +241,7 @@ const PRINTED: &str =
 mod tests {
     use super::*;
     use crate::{Setup, claims, judge};
+    use wheelhouse_present::markdown;
 
     #[test]
     fn the_page_has_all_claims_in_folded_sections() -> anyhow::Result<()> {
@@ -272,6 +259,8 @@ mod tests {
         assert!(!page.blocks.iter().any(|block| matches!(block, Block::Entry(_))));
         assert!(judgement.claims.len() > 5);
         assert_eq!(page.entries().count(), judgement.claims.len());
+        let line = "[C05.3](pages/C05.md) Quartz contains a trace of one. **refuted**";
+        assert!(markdown::render(&page).contains(line));
         Ok(())
     }
 }

@@ -34,8 +34,8 @@ pub fn find(question: &str) -> Result<Vec<Claim>> {
     let mut found: Vec<_> = ranked.filter(|((matched, _), _)| *matched > 0).collect();
     ensure!(
         !found.is_empty(),
-        "no claim has any of these words: {question}; `wheelhouse claims --format markdown` \
-         prints all claims"
+        "no claim has any of these words: {question}; `wheelhouse claims --out DIR` writes all \
+         claims"
     );
     found.sort_by_key(|(rank, _)| Reverse(*rank));
     Ok(found.into_iter().map(|(_, claim)| claim).collect())

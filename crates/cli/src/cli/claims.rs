@@ -1,9 +1,9 @@
 //! The arguments of `wheelhouse claims`, and of the hidden commands that serve it.
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use super::Output;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
-use wheelhouse_claims::instructions::{Pair, Play};
 
 /// Arguments of `wheelhouse claims`.
 #[derive(Debug, Args)]
@@ -26,9 +26,8 @@ pub(crate) struct ClaimsOptions {
     /// crates/claims/instructions.json and cache.json. Review first what has changed.
     #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
     pub(crate) record: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Form,
+    #[command(flatten)]
+    pub(crate) output: Output,
     /// Also count instructions with valgrind's callgrind and compare them with the record, which
     /// takes a few minutes more. With --quick only check whether they grow from 1,024 timers to
     /// 2,048.
@@ -50,45 +49,4 @@ pub(crate) struct PrintedCode {
     /// The folder of the report.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-}
-
-/// Output format of claims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// For people, on a terminal.
-    #[default]
-    Table,
-    /// A list of objects, one for each claim.
-    Json,
-    /// The report as Markdown.
-    Markdown,
-    /// The report as a page that contains its plots.
-    Html,
-}
-
-/// Arguments of `wheelhouse play`.
-#[derive(Debug, Args)]
-pub(crate) struct PlayOptions {
-    #[arg(long)]
-    pub(crate) backend: String,
-    #[arg(long, value_parser = pair())]
-    pub(crate) pair: Pair,
-    #[arg(long)]
-    pub(crate) n: u64,
-    #[arg(long)]
-    pub(crate) seed: u64,
-}
-
-impl From<PlayOptions> for Play {
-    fn from(PlayOptions { backend, pair, n, seed }: PlayOptions) -> Self {
-        Self { backend, pair, n, seed }
-    }
-}
-
-/// Reads a pair of operations by its name.
-fn pair() -> impl TypedValueParser<Value = Pair> {
-    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
-    names.try_map(|name| {
-        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
-    })
 }

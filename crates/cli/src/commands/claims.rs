@@ -1,7 +1,7 @@
 //! `wheelhouse claims`.
 
 use super::play;
-use crate::cli::claims::{ClaimsOptions, Form, PrintedCode};
+use crate::cli::claims::{ClaimsOptions, PrintedCode};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,8 +20,9 @@ use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::files::write_whole;
+use wheelhouse_present::plain;
 use wheelhouse_present::progress::Progress;
-use wheelhouse_present::{html, markdown, plain};
+use wheelhouse_present::table::Format;
 
 /// How many times the classifier is tested on each planted cost.
 const CONTROLS: u64 = 20;
@@ -37,65 +38,56 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     let setup =
         Setup::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
     let pairs = if options.instructions { second_opinion(options)? } else { None };
-    let (judgement, text) = match &options.question {
-        Some(asked) => answered(asked, &setup, options.format)?,
-        None if options.record => {
-            let judgement = judged(select(&[])?, &setup)?;
-            let text = tables::tally(&judgement);
-            (judgement, text)
-        }
+    if options.record {
+        return record(&judged(select(&[])?, &setup)?, pairs.as_deref());
+    }
+    let (judgement, document) = match &options.question {
+        Some(asked) => answered(asked, &setup)?,
         None if options.id.is_empty() => whole(options, &setup)?,
         None => {
             let judgement = judged(select(&options.id)?, &setup)?;
-            let text = printed(&page::selected(&judgement), &judgement, options.format)?;
-            (judgement, text)
+            let document = page::selected(&judgement);
+            (judgement, document)
         }
     };
-    print(text)?;
-    if options.record {
-        write_whole(
-            Path::new(outcomes::PATH),
-            outcomes::file_text(&judgement.record())?.as_bytes(),
-        )?;
-        say(format_args!("recorded: {} outcomes in {}", judgement.record().len(), outcomes::PATH));
-        if let Some(pairs) = pairs {
-            write_whole(
-                Path::new(instructions::PATH),
-                instructions::file_text(&pairs)?.as_bytes(),
-            )?;
-            let lines = cache::file_text(play::lines_under_callgrind)?;
-            write_whole(Path::new(cache::PATH), lines.as_bytes())?;
-            say(format_args!("recorded: counts in {}, {}", instructions::PATH, cache::PATH));
-        }
-        return Ok(ExitCode::SUCCESS);
+    print(match options.output.format {
+        Format::Table => coloured(&plain::render(&document)),
+        Format::Json => tables::json(&judgement)?,
+    })?;
+    let mut errors = Vec::new();
+    let differing: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
+    if !differing.is_empty() {
+        let (file, all) = (outcomes::PATH, differing.join(", "));
+        errors.push(format!("differs from the record in {file} or results/claims: {all}"));
     }
-    let named: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
     let missing = judgement.missing();
-    if !named.is_empty() {
-        let file = outcomes::PATH;
-        say(format_args!(
-            "error: differs from the record in {file} or results/claims: {}",
-            named.join(", ")
-        ));
-    }
     if !missing.is_empty() {
-        say(format_args!("error: in the record, but not decided: {}", missing.join(", ")));
+        errors.push(format!("in the record, but not decided: {}", missing.join(", ")));
     }
-    let failed = !named.is_empty() || !missing.is_empty();
-    Ok(u8::from(failed || drift(pairs.as_deref())).into())
+    for it in pairs.map(|pairs| instructions::drifted(&pairs)).unwrap_or_default() {
+        errors.push(format!("instructions differ from {}: {it}", instructions::PATH));
+    }
+    errors.iter().for_each(|error| say(format_args!("error: {error}")));
+    Ok(u8::from(!errors.is_empty()).into())
 }
 
-/// Prints the instructions that differ from the record; returns `true` if there are any.
-fn drift(pairs: Option<&[RecordedPair]>) -> bool {
-    let drifted = pairs.map(instructions::drifted).unwrap_or_default();
-    for it in &drifted {
-        say(format_args!("error: instructions differ from {}: {it}", instructions::PATH));
+/// Writes the files of the record.
+fn record(judgement: &Judgement, pairs: Option<&[RecordedPair]>) -> Result<ExitCode> {
+    print(tables::tally(judgement))?;
+    let outcomes = judgement.record();
+    write_whole(Path::new(outcomes::PATH), outcomes::file_text(&outcomes)?.as_bytes())?;
+    say(format_args!("recorded: {} outcomes in {}", outcomes.len(), outcomes::PATH));
+    if let Some(pairs) = pairs {
+        write_whole(Path::new(instructions::PATH), instructions::file_text(pairs)?.as_bytes())?;
+        let lines = cache::file_text(play::lines_under_callgrind)?;
+        write_whole(Path::new(cache::PATH), lines.as_bytes())?;
+        say(format_args!("recorded: counts in {}, {}", instructions::PATH, cache::PATH));
     }
-    !drifted.is_empty()
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs everything: the sweep, all claims and the controls. Writes the report if a folder is named.
-fn whole(options: &ClaimsOptions, setup: &Setup) -> Result<(Judgement, String)> {
+fn whole(options: &ClaimsOptions, setup: &Setup) -> Result<(Judgement, Document)> {
     let front = swept(&CONTESTANTS, setup, !options.quick);
     let judgement = judged(select(&[])?, setup)?;
     let controls = Controls::draw(&setup.scale, CONTROLS);
@@ -110,33 +102,28 @@ fn whole(options: &ClaimsOptions, setup: &Setup) -> Result<(Judgement, String)> 
         printed: &printed::read(beside)?,
         provenance: &provenance::gather(0),
     };
-    let document = page::whole(&input);
     if let Some(dir) = &options.out {
-        let made = report::write(shown, &front, &document, dir)?;
+        let made = report::write(shown, &front, &page::whole(&input), dir)?;
         say(format_args!("report:  {}", made.display()));
     }
-    let text = match options.format {
-        Form::Table => coloured(&plain::render(&page::brief(&input))),
-        form => printed(&document, &judgement, form)?,
-    };
+    let document = page::brief(&input);
     ensure!(
         controls.confusion(&Thresholds::default()).is_sound(),
         "the classifier misjudges planted controls, so nothing is decided"
     );
-    Ok((judgement, text))
+    Ok((judgement, document))
 }
 
 /// Answers a question with the rows of the structures that it names and the claims that have its
 /// words.
-fn answered(asked: &str, setup: &Setup, form: Form) -> Result<(Judgement, String)> {
+fn answered(asked: &str, setup: &Setup) -> Result<(Judgement, Document)> {
     let claims = question::find(asked)?;
     let (all, answers) = (claims.len(), claims.into_iter().take(ANSWERS).collect());
     let front = swept(&question::contestants(asked), setup, false);
     let judgement = judged(answers, setup)?;
     let rows = (!front.rows.is_empty()).then(|| Block::Table(front::narrow(&front)));
     let document = Document { title: asked.to_owned(), ..page::answers(&judgement, all, rows) };
-    let text = printed(&document, &judgement, form)?;
-    Ok((judgement, text))
+    Ok((judgement, document))
 }
 
 /// Compares the output of the printed code with that of the models.
@@ -179,15 +166,6 @@ fn judged(claims: Vec<Claim>, setup: &Setup) -> Result<Judgement> {
     judge(claims, setup, |experiment| {
         progress.say(experiment.name.to_owned());
         progress.finish_part(part);
-    })
-}
-
-fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<String> {
-    Ok(match form {
-        Form::Table => coloured(&plain::render(document)),
-        Form::Json => tables::json(judgement)?,
-        Form::Markdown => markdown::render(document),
-        Form::Html => html::render(document),
     })
 }
 

@@ -27,10 +27,6 @@ const PAIRS: u64 = 4_000;
 const FUNCTION: &str = "play::measured_operations";
 
 /// Counts the instructions of one pair.
-///
-/// # Errors
-///
-/// If callgrind fails.
 pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
     let (n, seed) = (play.n.to_string(), play.seed.to_string());
     let pair = play.pair.name();
@@ -41,20 +37,12 @@ pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
 }
 
 /// Counts the cache lines of all operations of a structure.
-///
-/// # Errors
-///
-/// If callgrind fails.
 pub(super) fn lines_under_callgrind(structure: &str) -> Result<Vec<[u64; 2]>> {
     let arguments = ["play-operations", structure].map(str::to_owned);
     callgrind::cache_lines(cache::MARKER, &cache::GEOMETRY, &arguments)
 }
 
 /// Runs under callgrind: fills a structure and does the operations.
-///
-/// # Errors
-///
-/// If there is no such structure.
 pub(super) fn run(play: &Play) -> Result<ExitCode> {
     struct Find<'a>(&'a Play, bool);
     impl Visitor for Find<'_> {

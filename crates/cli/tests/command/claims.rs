@@ -18,18 +18,6 @@ fn a_claim_is_explained_with_statements_experiment_data_and_plot() {
 }
 
 #[test]
-fn a_claim_is_a_page_with_its_plot_in_it() {
-    let page = succeeds(&["claims", "--quick", "--id", "c28", "--format", "html"]);
-    assert!(
-        page.starts_with("<!DOCTYPE html>") && page.contains("<svg") && page.contains("heap-4"),
-        "{page}"
-    );
-    let markdown = succeeds(&["claims", "--quick", "--id", "C28,C05", "--format", "markdown"]);
-    assert!(markdown.contains("## C05: ") && markdown.contains("## C28: "), "{markdown}");
-    assert!(markdown.contains("[C05.3](pages/C05.md) Quartz contains a trace of one. **refuted**"));
-}
-
-#[test]
 fn programs_get_the_statements_of_a_claim() {
     let json = succeeds(&["claims", "--quick", "--id", "C28", "--format", "json"]);
     let verdicts: serde_json::Value = serde_json::from_str(&json).unwrap();

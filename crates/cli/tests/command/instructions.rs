@@ -2,7 +2,7 @@
 //!
 //! Tests that need valgrind are skipped if it is not installed; `.ci/run` installs it.
 
-use super::{Scratch, fails, succeeds, wheelhouse};
+use super::{Scratch, succeeds, wheelhouse};
 use std::process::Command;
 
 /// The smallest count: two structures, on few timers.
@@ -33,18 +33,6 @@ fn without_valgrind_the_remedy_is_named() {
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("cannot run valgrind"), "{message}");
     assert!(message.contains("apt-get install valgrind"), "{message}");
-}
-
-#[test]
-fn what_is_unknown_is_answered_with_what_is_known() {
-    let message = fails(&["instructions", "--backend", "splay-tree"]);
-    assert!(message.contains("splay-tree") && message.contains("round-wheel, "), "{message}");
-    let message = fails(&["instructions", "--workload", "unifrom"]);
-    assert!(message.contains("uniform-dense") && message.contains("trace:nginx"), "{message}");
-    let message = fails(&["instructions", "--check", "no-such-record"]);
-    assert!(message.contains("wheelhouse instructions --out"), "{message}");
-    let message = fails(&["instructions", "--check", "a", "--out", "b"]);
-    assert!(message.contains("cannot be used with"), "{message}");
 }
 
 #[test]

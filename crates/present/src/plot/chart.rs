@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::axis::Axis;
-use super::frame::{Frame, Point, text};
+use super::frame::{Frame, Point, axis_titles, text};
 use super::labels;
 use super::palette::Style;
 use super::theme::{self, FAINT_INK, INK};
@@ -81,9 +81,10 @@ impl Chart {
             to: (self.right(), BOTTOM),
         };
         let named = self.with_name_heights(&frame);
+        let middle = (LEFT + frame.to.0) / 2;
         let drawing = html! {
             (frame.axes())
-            (self.draw_titles(&frame))
+            (axis_titles(&self.labels, (middle, HEIGHT - 20), (18, (TOP + BOTTOM) / 2)))
             @if let Some((value, name)) = &self.level { (draw_level(&frame, *value, name)) }
             // In reverse, so that the first is on top.
             @for (place, (series, name)) in named.into_iter().enumerate().rev() {
@@ -106,16 +107,6 @@ impl Chart {
         let mut places = labels::spread(&wanted, 22, TOP + 4, BOTTOM - 4).into_iter();
         let names = ends.into_iter().map(|end| end.and_then(|_| places.next()));
         self.series.iter().zip(names).collect()
-    }
-
-    fn draw_titles(&self, frame: &Frame<'_>) -> Markup {
-        let upright = format!("translate(18,{})rotate(-90)", (TOP + BOTTOM) / 2);
-        html! {
-            g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
-                (text(&self.labels.x.title, ((LEFT + frame.to.0) / 2, HEIGHT - 20)))
-                g transform=(upright) { (text(&self.labels.y.title, (0, 0))) }
-            }
-        }
     }
 
     fn draw_whiskers(&self, frame: &Frame<'_>, series: &Series, place: i32) -> Markup {

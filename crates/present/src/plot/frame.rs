@@ -3,9 +3,8 @@
 use maud::{Markup, html};
 
 use super::axis::Axis;
-use super::chart::Series;
-use super::palette::Shape;
-use super::theme::{BACKGROUND, FAINT_INK, GRID};
+use super::chart::{Labels, Series};
+use super::theme::{BACKGROUND, FAINT_INK, GRID, INK};
 
 /// A point of the picture: to the right, and down.
 pub(super) type Point = (i32, i32);
@@ -72,7 +71,7 @@ impl Frame<'_> {
     pub(super) fn line(&self, series: &Series, others: &[Point]) -> Markup {
         let line = straightened(&self.points(&series.line));
         let line: Vec<String> = line.into_iter().map(|(x, y)| format!("{x},{y}")).collect();
-        let dashes = series.style.dashed.then_some("7 5");
+        let (dashes, mark) = (series.style.dashed.then_some("7 5"), series.style.mark);
         let marks =
             without_overlaps(self.points(&series.marks)).into_iter().chain(others.iter().copied());
         html! {
@@ -81,7 +80,7 @@ impl Frame<'_> {
             }
             // The rim separates a mark from the lines behind it.
             path fill="currentColor" stroke=(BACKGROUND) stroke-width="2"
-                d=(marks.map(|at| mark(at, series.style.shape)).collect::<String>()) {}
+                d=(marks.map(|(x, y)| format!("M{x},{y}{mark}")).collect::<String>()) {}
         }
     }
 }
@@ -89,6 +88,17 @@ impl Frame<'_> {
 /// A text at mid-height of its point. The element around it sets the horizontal alignment.
 pub(super) fn text(words: &str, (x, y): Point) -> Markup {
     html! { text x=(x) y=(y + HALF_LETTER) { (words) } }
+}
+
+/// The titles of the axes: one at a point, and one upright at another.
+pub(super) fn axis_titles(labels: &Labels, x: Point, y: Point) -> Markup {
+    let upright = format!("translate({},{})rotate(-90)", y.0, y.1);
+    html! {
+        g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
+            (text(&labels.x.title, x))
+            g transform=(upright) { (text(&labels.y.title, (0, 0))) }
+        }
+    }
 }
 
 /// The same line without points that are on a straight line between their neighbours.
@@ -113,20 +123,6 @@ fn straightened(points: &[Point]) -> Vec<Point> {
 fn without_overlaps(mut places: Vec<Point>) -> Vec<Point> {
     places.dedup_by(|next, kept| next.0.abs_diff(kept.0).max(next.1.abs_diff(kept.1)) < 14);
     places
-}
-
-/// The outline of a mark, 14 units wide or a little more, as the data of a path.
-fn mark((x, y): Point, shape: Shape) -> String {
-    let outline = match shape {
-        Shape::Circle => "m-6,0a6,6 0 1 1 12,0a6,6 0 1 1-12,0z",
-        Shape::Square => "m-6-6h12v12h-12z",
-        Shape::Triangle => "m0-7 7 13h-14z",
-        Shape::Wedge => "m0 7 7-13h-14z",
-        Shape::Diamond => "m0-8 8 8-8 8-8-8z",
-        Shape::Plus => "m-3-7h6v4h4v6h-4v4h-6v-4h-4v-6h4z",
-        Shape::Cross => "m3-7 4 4-3 3 3 3-4 4-3-3-3 3-4-4 3-3-3-3 4-4 3 3z",
-    };
-    format!("M{x},{y}{outline}")
 }
 
 #[cfg(test)]

@@ -7,81 +7,55 @@
 //! light and lightened for dark backgrounds until each has a contrast of at least 3 to 1. No
 //! reading depends on the hue alone, since every line has marks of a shape and its name.
 
-use std::fmt;
-
-/// The shape at the points of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A disc.
-    Circle,
-    /// A square on its side.
-    Square,
-    /// A triangle on its base.
-    Triangle,
-    /// A square on its corner.
-    Diamond,
-    /// A triangle on its tip.
-    Wedge,
-    /// An upright cross.
-    Plus,
-    /// A diagonal cross.
-    Cross,
-}
-
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// The colour on a light background. The style sheet finds what to recolour by it.
-    pub light: Rgb,
+    pub light: Colour,
     /// The colour on a dark background.
-    pub dark: Rgb,
-    /// Shape of its points.
-    pub shape: Shape,
+    pub dark: Colour,
+    /// The outline of the mark at its points, as the data of a path from the point: 14 units wide
+    /// or a little more.
+    pub mark: &'static str,
     /// `true` if the line is dashed, as that of [`REFERENCE`] is.
     pub dashed: bool,
 }
 
-/// Red, green, blue; shown as `#RRGGBB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rgb(pub u8, pub u8, pub u8);
-
-impl fmt::Display for Rgb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
-    }
-}
+/// A colour, as `#RRGGBB`.
+pub type Colour = &'static str;
 
 /// Pairs of a light and a dark colour, in the order in which the known names get them.
-const COLOURS: [(Rgb, Rgb); 8] = [
-    (Rgb(0x00, 0x66, 0xB2), Rgb(0x5C, 0xB3, 0xFF)), // blue
-    (Rgb(0xC4, 0x4E, 0x00), Rgb(0xFF, 0x9A, 0x4D)), // vermilion
-    (Rgb(0x00, 0x80, 0x5C), Rgb(0x3F, 0xD4, 0xA4)), // bluish green
-    (Rgb(0xA8, 0x3C, 0x86), Rgb(0xE8, 0x8F, 0xCB)), // reddish purple
-    (Rgb(0x8A, 0x68, 0x00), Rgb(0xE6, 0xC3, 0x4A)), // ochre
-    (Rgb(0x1B, 0x85, 0x9E), Rgb(0x6F, 0xD6, 0xE8)), // sky
-    (Rgb(0x5B, 0x4B, 0xC4), Rgb(0xB0, 0xA3, 0xFF)), // violet
-    (Rgb(0x9E, 0x1F, 0x2F), Rgb(0xFF, 0x8B, 0x93)), // crimson
+const COLOURS: [(Colour, Colour); 8] = [
+    ("#0066B2", "#5CB3FF"), // blue
+    ("#C44E00", "#FF9A4D"), // vermilion
+    ("#00805C", "#3FD4A4"), // bluish green
+    ("#A83C86", "#E88FCB"), // reddish purple
+    ("#8A6800", "#E6C34A"), // ochre
+    ("#1B859E", "#6FD6E8"), // sky
+    ("#5B4BC4", "#B0A3FF"), // violet
+    ("#9E1F2F", "#FF8B93"), // crimson
 ];
 
-const SHAPES: [Shape; 7] = [
-    Shape::Circle,
-    Shape::Square,
-    Shape::Triangle,
-    Shape::Diamond,
-    Shape::Wedge,
-    Shape::Plus,
-    Shape::Cross,
+const MARKS: [&str; 7] = [
+    DISC,
+    "m-6-6h12v12h-12z",                                  // a square
+    "m0-7 7 13h-14z",                                    // a triangle on its base
+    "m0-8 8 8-8 8-8-8z",                                 // a diamond
+    "m0 7 7-13h-14z",                                    // a triangle on its tip
+    "m-3-7h6v4h4v6h-4v4h-6v-4h-4v-6h4z",                 // an upright cross
+    "m3-7 4 4-3 3 3 3-4 4-3-3-3 3-4-4 3-3-3-3 4-4 3 3z", // a diagonal cross
 ];
 
-const GREY: (Rgb, Rgb) = (Rgb(0x6E, 0x77, 0x81), Rgb(0x9D, 0xA7, 0xB1));
+const DISC: &str = "m-6,0a6,6 0 1 1 12,0a6,6 0 1 1-12,0z";
+
+const GREY: (Colour, Colour) = ("#6E7781", "#9DA7B1");
 
 /// The style of a line that is there for comparison and does not compete.
-pub const REFERENCE: Style =
-    Style { light: GREY.0, dark: GREY.1, shape: Shape::Circle, dashed: true };
+pub const REFERENCE: Style = Style { light: GREY.0, dark: GREY.1, mark: DISC, dashed: true };
 
 /// The style of a name, given the known names in their order.
 pub fn style_of(name: &str, known: &[&str]) -> Style {
-    let (colour, shape) = match known.iter().position(|it| *it == name) {
+    let (colour, mark) = match known.iter().position(|it| *it == name) {
         Some(place) => (place, place),
         None => {
             let taken = known.len() % COLOURS.len();
@@ -90,11 +64,11 @@ pub fn style_of(name: &str, known: &[&str]) -> Style {
         }
     };
     let (light, dark) = COLOURS[colour % COLOURS.len()];
-    Style { light, dark, shape: SHAPES[shape % SHAPES.len()], dashed: false }
+    Style { light, dark, mark: MARKS[mark % MARKS.len()], dashed: false }
 }
 
 /// Every pair of colours that a style can have.
-pub fn colour_pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
+pub fn colour_pairs() -> impl Iterator<Item = (Colour, Colour)> {
     COLOURS.into_iter().chain([GREY])
 }
 
@@ -111,13 +85,13 @@ mod tests {
     const KNOWN: [&str; 4] = ["north", "east", "south", "west"];
 
     #[test]
-    fn known_names_differ_in_colour_and_shape() {
+    fn known_names_differ_in_colour_and_mark() {
         let styles = KNOWN.map(|name| style_of(name, &KNOWN));
         for (i, a) in styles.iter().enumerate() {
             for b in &styles[i + 1..] {
                 assert_ne!(a.light, b.light);
                 assert_ne!(a.dark, b.dark);
-                assert_ne!(a.shape, b.shape);
+                assert_ne!(a.mark, b.mark);
             }
         }
     }
@@ -135,22 +109,22 @@ mod tests {
     #[test]
     fn every_colour_has_enough_contrast() {
         for (light, dark) in colour_pairs() {
-            assert!(contrast(light, Rgb(255, 255, 255)) >= 3.0, "{light:?} on white");
-            assert!(contrast(dark, Rgb(0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
+            assert!(contrast(light, "#FFFFFF") >= 3.0, "{light:?} on white");
+            assert!(contrast(dark, "#0D1117") >= 3.0, "{dark:?} on dark");
         }
     }
 
     /// The contrast ratio of WCAG 2.
-    fn contrast(a: Rgb, b: Rgb) -> f64 {
+    fn contrast(a: Colour, b: Colour) -> f64 {
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    fn luminance(Rgb(r, g, b): Rgb) -> f64 {
-        let linear = |c: u8| {
-            let c = f64::from(c) / 255.0;
+    fn luminance(colour: Colour) -> f64 {
+        let linear = |at: usize| {
+            let c = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
             if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
         };
-        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+        0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5)
     }
 }

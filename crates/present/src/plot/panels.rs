@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Labels, Series};
-use super::frame::{Frame, Point, text};
+use super::frame::{Frame, Point, axis_titles, text};
 use super::theme::{self, INK};
 
 /// How many panels are next to each other.
@@ -12,9 +12,7 @@ const COLUMNS: usize = 2;
 const PANEL_SIZE: Point = (400, 260);
 /// The distance from one panel to the next.
 const PANEL_STEP: Point = (PANEL_SIZE.0 + 64, PANEL_SIZE.1 + 74);
-/// The corner of the first panel.
 const FIRST_CORNER: Point = (92, 104);
-/// The width of the legend.
 const LEGEND_WIDTH: i32 = 200;
 /// The height below the panels.
 const BOTTOM_MARGIN: i32 = 56;
@@ -34,12 +32,16 @@ pub struct Panels {
 impl Panels {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
+        let (width, height) = self.size();
+        let middle = (FIRST_CORNER.0 + width - LEGEND_WIDTH) / 2;
+        let half_height = (FIRST_CORNER.1 + height - BOTTOM_MARGIN) / 2;
         let drawing = html! {
             @for (place, panel) in self.panels.iter().enumerate() { (self.panel(place, panel)) }
-            (self.titles())
+            // All panels have the same axes.
+            (axis_titles(&self.labels, (middle, height - 14), (16, half_height)))
             (self.legend())
         };
-        theme::picture(self.size(), (FIRST_CORNER.0, 32), self.labels.titles(), &drawing)
+        theme::picture((width, height), (FIRST_CORNER.0, 32), self.labels.titles(), &drawing)
     }
 
     fn size(&self) -> Point {
@@ -62,20 +64,6 @@ impl Panels {
             // In reverse, so that the first is on top.
             @for line in series.iter().rev() {
                 g color=(line.style.light) { (frame.line(line, &[])) }
-            }
-        }
-    }
-
-    /// The titles of the axes. All panels have the same axes, so these are shown once.
-    fn titles(&self) -> Markup {
-        let (width, height) = self.size();
-        let middle = (FIRST_CORNER.0 + width - LEGEND_WIDTH) / 2;
-        let upright =
-            format!("translate(16,{})rotate(-90)", (FIRST_CORNER.1 + height - BOTTOM_MARGIN) / 2);
-        html! {
-            g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
-                (text(&self.labels.x.title, (middle, height - 14)))
-                g transform=(upright) { (text(&self.labels.y.title, (0, 0))) }
             }
         }
     }

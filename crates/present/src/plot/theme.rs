@@ -10,24 +10,20 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::frame::Point;
-use super::palette::{self, Rgb};
+use super::palette::{self, Colour};
 
 /// Text.
-pub(super) const INK: Rgb = Rgb(0x1F, 0x23, 0x28);
+pub(super) const INK: Colour = "#1F2328";
 /// Secondary text, and the frame.
-pub(super) const FAINT_INK: Rgb = Rgb(0x57, 0x60, 0x6A);
+pub(super) const FAINT_INK: Colour = "#57606A";
 /// Grid lines.
-pub(super) const GRID: Rgb = Rgb(0xDD, 0xE1, 0xE6);
+pub(super) const GRID: Colour = "#DDE1E6";
 /// The background.
-pub(super) const BACKGROUND: Rgb = Rgb(0xFF, 0xFF, 0xFF);
+pub(super) const BACKGROUND: Colour = "#FFFFFF";
 
-const DARK_BACKGROUND: Rgb = Rgb(0x0D, 0x11, 0x17);
-const DARK_COLOURS: [(Rgb, Rgb); 4] = [
-    (INK, Rgb(0xE6, 0xED, 0xF3)),
-    (FAINT_INK, Rgb(0x9D, 0xA7, 0xB3)),
-    (GRID, Rgb(0x2B, 0x32, 0x3B)),
-    (BACKGROUND, DARK_BACKGROUND),
-];
+const DARK_BACKGROUND: Colour = "#0D1117";
+const DARK_COLOURS: [(Colour, Colour); 4] =
+    [(INK, "#E6EDF3"), (FAINT_INK, "#9DA7B3"), (GRID, "#2B323B"), (BACKGROUND, DARK_BACKGROUND)];
 
 /// The whole picture: the background, title and subtitle from `corner` on, and the drawing.
 ///
@@ -61,7 +57,7 @@ pub(super) fn picture(
 
 /// The style sheet, with the colours that the drawing uses and no others.
 fn style_sheet(drawing: &str) -> String {
-    let used = palette::colour_pairs().filter(|(light, _)| drawing.contains(&light.to_string()));
+    let used = palette::colour_pairs().filter(|(light, _)| drawing.contains(*light));
     let recoloured = DARK_COLOURS.into_iter().chain(used).map(|(light, dark)| {
         format!(".wheelhouse-plot [color=\"{light}\"] {{ color: {dark}; }}\n")
     });

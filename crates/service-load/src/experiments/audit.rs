@@ -1,7 +1,7 @@
 //! A burst: very many jobs due at one instant, such as a million orders that expire after half an
 //! hour.
 
-use super::end_of_play::{end_play, with_enough_time};
+use super::end_of_play::{end_play, time_for, with_enough_time};
 use super::schedule::shares;
 use super::threads::on_threads;
 use crate::check::{Expectations, Expected, Faults};
@@ -21,15 +21,9 @@ pub(super) const NOTES: &[&str] = &[
     "bytes/job: allocated for each pending job.",
 ];
 
-/// The time allowed for scheduling at first. If it is too short, the play is repeated with twice
-/// the time.
-const FOR_EACH: Duration = Duration::from_micros(2);
-const AT_LEAST: Duration = Duration::from_millis(100);
-
 pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
-    let ahead = (FOR_EACH * load.burst).max(AT_LEAST);
     let what = format!("{} jobs could not be scheduled", load.burst);
-    with_enough_time(&what, ahead, |ahead| attempt(start()?, load, ahead))
+    with_enough_time(&what, time_for(load.burst), |ahead| attempt(start()?, load, ahead))
 }
 
 /// One play with the instant this far ahead. Returns `None` if that was too soon.

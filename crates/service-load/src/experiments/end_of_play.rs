@@ -14,11 +14,8 @@ use wheelhouse_frame::Played;
 /// something is wrong, a sentence about it.
 pub(super) type Ended = Result<(Checked, Cpu), String>;
 
-/// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs.
-///
-/// # Errors
-///
-/// If the facility hangs.
+/// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs. Fails
+/// if the facility hangs.
 pub(super) fn end_play<F: Facility>(
     facility: F,
     load: &Load,
@@ -33,12 +30,7 @@ pub(super) fn end_play<F: Facility>(
     Ok(checked.map(|checked| (checked, used)))
 }
 
-/// Stops a facility that has settled, and checks all jobs. If something is wrong, returns a
-/// sentence about it.
-///
-/// # Errors
-///
-/// If the facility hangs.
+/// Stops a facility that has settled, and checks all jobs. Fails if the facility hangs.
 pub(super) fn stop_and_check<F: Facility>(
     facility: F,
     jobs: &[Expectations<'_>],
@@ -70,6 +62,11 @@ pub(super) fn wait_for_runs(jobs: &[Expectations<'_>], last: Instant, patience: 
             return;
         }
     }
+}
+
+/// The time allowed at first to schedule this many jobs, and to move each once.
+pub(super) fn time_for(jobs: u32) -> Duration {
+    (Duration::from_micros(2) * jobs).max(Duration::from_millis(100))
 }
 
 /// The most plays with more and more time.

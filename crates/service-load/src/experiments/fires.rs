@@ -1,5 +1,6 @@
 //! Jobs that fire at a rate, and their lateness.
 
+use super::Experiment;
 use super::end_of_play::end_play;
 use super::plan::{Plan, produce};
 use crate::cpu::{self, Cpu};
@@ -59,26 +60,17 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The jobs of `fires`.
-    pub(crate) fn usual(load: &Load) -> Self {
-        Self { rate: load.rate, work: JobWork::Empty }
-    }
-
-    /// The jobs of `fires-300k`.
-    pub(crate) fn fast(load: &Load) -> Self {
-        Self { rate: load.fast_rate, work: JobWork::Empty }
-    }
-
-    /// Brief jobs, and some that block their thread.
-    pub(super) fn with_slow_jobs(load: &Load) -> Self {
-        let work = JobWork::SleepsOneIn { each: SLOW_EACH, time: SLOW_TIME };
-        Self { rate: load.slow_rate, work }
-    }
-
-    /// Jobs that need most of the processors.
-    pub(super) fn of_milliseconds() -> Self {
-        let rate = processors() as u32 * 1_000 * PERCENT / 100;
-        Self { rate, work: JobWork::Spins(MILLISECOND) }
+    /// The jobs of an experiment in which jobs fire at a rate.
+    pub(crate) fn of(experiment: Experiment, load: &Load) -> Self {
+        let blocking = JobWork::SleepsOneIn { each: SLOW_EACH, time: SLOW_TIME };
+        let processor_rate = processors() as u32 * 1_000 * PERCENT / 100;
+        let (rate, work) = match experiment {
+            Experiment::Fires300k => (load.fast_rate, JobWork::Empty),
+            Experiment::SlowJobs => (load.slow_rate, blocking),
+            Experiment::MillisecondJobs => (processor_rate, JobWork::Spins(MILLISECOND)),
+            _ => (load.rate, JobWork::Empty),
+        };
+        Self { rate, work }
     }
 
     /// Plans when the jobs are due, and the calls for them.
@@ -118,7 +110,7 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
     let used = Cpu::now().since(begin);
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
     let cpu = cpu::figure("CPU/job", used, plan.run as u64);
-    Ok(Ok(figures(&lateness, 0, pace.latest(), cpu)))
+    Ok(Ok(figures(&lateness, 0, pace.latest, cpu)))
 }
 
 fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribution {
@@ -134,7 +126,6 @@ fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribu
     lateness
 }
 
-/// The figures of a play.
 fn figures(
     lateness: &Distribution,
     ran_despite_request: u64,
@@ -170,7 +161,7 @@ mod tests {
     #[test]
     fn the_plan_spreads_the_fires_evenly_and_never_depends_on_when_calls_happen() {
         let load = Load { rate: 1_000, fires_time: Duration::from_millis(500), ..Load::tiny() };
-        let plan = Stream::usual(&load).plan(&load);
+        let plan = Stream::of(Experiment::Fires, &load).plan(&load);
         assert_eq!((plan.run, plan.due.len()), (500, 550));
         let slots =
             |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();

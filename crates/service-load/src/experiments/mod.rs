@@ -25,7 +25,6 @@ use Experiment::*;
 use anyhow::Result;
 use producer::Cancels;
 use refresh::Opens;
-use std::time::Duration;
 use wheelhouse_frame::run::Run;
 use wheelhouse_frame::{Played, Target};
 use wheelhouse_present::table::Table;
@@ -119,28 +118,9 @@ impl wheelhouse_frame::Experiment for Experiment {
         TABLE[self as usize].2
     }
 
-    fn expected(self, load: &Load) -> Duration {
-        let each = |n: u32| Duration::from_micros(2) * n;
-        match self {
-            PairsAlone | Producers => load.pairs_time,
-            PairsBeside | PairsWindow | PairsAcross => load.pairs_time + each(load.pending),
-            Schedule => each(load.pending),
-            Refresh | RefreshOpened => load.pairs_time + each(load.sessions),
-            Fires | Fires300k | SlowJobs | MillisecondJobs => {
-                load.fires_time + Duration::from_secs(1)
-            }
-            Periodic => load.period * (periodic::times(load) + 1),
-            Sessions => load.ttl * 5 / 2,
-            Server => load.fires_time + Duration::from_secs(1) + each(load.connections),
-            Audit => each(load.burst) * 3 / 2,
-            Idle => load.idle_time,
-        }
-    }
-
     fn options_for_bounds(self, load: &Load) -> Vec<String> {
-        // All sizes are in the title, except the tick.
-        let whole = Load::whole();
-        let is_whole = self.title(load) == self.title(&whole) && load.tick == whole.tick;
+        // All sizes are in the title.
+        let is_whole = self.title(load) == self.title(&Load::whole());
         if is_whole { Vec::new() } else { vec!["the default sizes".to_owned()] }
     }
 
@@ -158,7 +138,6 @@ impl Experiment {
     pub fn play<F: Facility>(self, start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
         let pairs =
             |pending, cancels| start().and_then(|it| pairs::play(it, load, pending, cancels));
-        let fires = |stream| start().and_then(|it| fires::play(it, load, stream));
         match self {
             PairsAlone => pairs(0, Cancels::AtOnce),
             PairsBeside => pairs(load.pending, Cancels::AtOnce),
@@ -171,10 +150,9 @@ impl Experiment {
             Schedule => schedule::play(start()?, load),
             Refresh => refresh::play(start, load, Opens::Each),
             RefreshOpened => refresh::play(start, load, Opens::One),
-            Fires => fires(Stream::usual(load)),
-            Fires300k => fires(Stream::fast(load)),
-            SlowJobs => fires(Stream::with_slow_jobs(load)),
-            MillisecondJobs => fires(Stream::of_milliseconds()),
+            Fires | Fires300k | SlowJobs | MillisecondJobs => {
+                fires::play(start()?, load, Stream::of(self, load))
+            }
             Periodic => periodic::play(start()?, load),
             Sessions => sessions::play(start()?, load),
             Server => server::play(start, load),

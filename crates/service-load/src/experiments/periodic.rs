@@ -20,7 +20,6 @@ pub(super) const NOTES: &[&str] = &[
 const FOR_EACH: Duration = Duration::from_micros(4);
 const AT_LEAST: Duration = Duration::from_millis(50);
 
-/// The number of jobs.
 pub(super) fn jobs(load: &Load) -> u32 {
     (f64::from(load.rate) * load.period.as_secs_f64()).round().max(1.0) as u32
 }
@@ -67,7 +66,6 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     }))
 }
 
-/// The expected runs of all jobs.
 fn expected_runs(load: &Load) -> Vec<Expected> {
     let period = load.period.as_nanos() as u64;
     let of = |job| (0..times(load)).map(move |run| (job, run));

@@ -48,14 +48,14 @@ impl Plan {
     }
 }
 
-/// The result of a plan whose calls have been made.
+/// The result of a producer that has made its calls.
 pub(super) struct Produced<'a, H> {
     /// The jobs, with one element for `end_play`.
     pub(super) jobs: [Expectations<'a>; 1],
     /// The handles. They are freed after the play, because freeing them makes the allocator
     /// consolidate earlier frees, under a lock that the facility waits for. That takes milliseconds
     /// in the middle of the last runs.
-    _handles: Vec<Option<H>>,
+    pub(super) _handles: Vec<Option<H>>,
     /// The lateness of the latest call.
     pub(super) late: u64,
     pub(super) faults: Faults,
@@ -95,11 +95,11 @@ pub(super) fn produce<'a, F: Facility>(
     }
     let jobs = [Expectations { ledger, ends: expected }];
     let faults = Faults { refused, ..Faults::default() };
-    Produced { jobs, _handles: handles, late: pace.latest(), faults }
+    Produced { jobs, _handles: handles, late: pace.latest, faults }
 }
 
 /// The expected end of a job that is not cancelled. The lateness of a job that blocks its thread is
 /// not shown.
 fn expected_end(ledger: &Ledger, (number, due): (u32, &u64)) -> Expected {
-    if ledger.work().sleeps(number) { Expected::RunsUnmeasured(*due) } else { Expected::Runs(*due) }
+    if ledger.work.sleeps(number) { Expected::RunsUnmeasured(*due) } else { Expected::Runs(*due) }
 }

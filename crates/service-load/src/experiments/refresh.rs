@@ -5,7 +5,7 @@
 //! A refresh that does nothing is found, because no session may have expired after the near
 //! deadline at which it was opened.
 
-use super::end_of_play::with_enough_time;
+use super::end_of_play::{time_for, with_enough_time};
 use super::schedule::shares;
 use super::threads::on_threads;
 use crate::check::Faults;
@@ -14,7 +14,8 @@ use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,11 +28,6 @@ pub(super) const NOTES: &[&str] =
      processor time of all threads."];
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-/// The time allowed at first to open a session and move it once. If it is too short, the play is
-/// repeated with twice the time.
-const FOR_EACH: Duration = Duration::from_micros(2);
-const AT_LEAST: Duration = Duration::from_millis(100);
 
 /// The clock is read once for this many refreshes.
 const AT_ONCE: usize = 16;
@@ -62,14 +58,6 @@ impl<F: Facility> Refresher<F> {
         Self { sessions: numbers.filter_map(open).collect(), refreshes: 0, too_late: 0 }
     }
 
-    /// Shuffles the sessions, so that refreshes do not follow the order in memory.
-    fn shuffle(&mut self, seed: u64) {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        for last in (1..self.sessions.len()).rev() {
-            self.sessions.swap(last, random.random_range(0..=last));
-        }
-    }
-
     /// Moves sessions to `ahead` from now, until `until`, and each session at least once.
     pub(super) fn refresh(mut self, facility: &F, until: Instant, ahead: Duration) -> Self {
         loop {
@@ -97,14 +85,9 @@ pub(super) fn play<F: Facility>(
     load: &Load,
     opens: Opens,
 ) -> Result<Played> {
-    let near = time_to_open(load.sessions) + load.pairs_time;
+    let near = time_for(load.sessions) + load.pairs_time;
     let what = format!("{} sessions could not be moved", load.sessions);
     with_enough_time(&what, near, |near| attempt(start()?, load, opens, near))
-}
-
-/// The time allowed at first to open these sessions and move each of them once.
-pub(super) fn time_to_open(sessions: u32) -> Duration {
-    (FOR_EACH * sessions).max(AT_LEAST)
 }
 
 /// One play with sessions that are due this soon. Returns `None` if that was too soon.
@@ -117,10 +100,9 @@ fn attempt<F: Facility>(
     let due = Instant::now() + near;
     // One ledger for all producers, because keys of sessions are made from job numbers.
     let ledger = Ledger::new(Instant::now(), load.sessions as usize);
-    let mut producers = open_all(&facility, load, opens, &ledger, due);
+    let producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
     facility.settle(all)?;
-    (load.seed..).zip(&mut producers).for_each(|(seed, producer)| producer.shuffle(seed));
     let (begin, cpu) = (Instant::now(), Cpu::now());
     let until = begin + load.pairs_time;
     let refresh = |producer: Refresher<F>| producer.refresh(&facility, until, HOUR);
@@ -152,6 +134,8 @@ fn attempt<F: Facility>(
     })))
 }
 
+/// Opens the sessions of all producers. They are shuffled, so that refreshes do not follow the
+/// order in memory.
 fn open_all<F: Facility>(
     facility: &F,
     load: &Load,
@@ -161,8 +145,11 @@ fn open_all<F: Facility>(
 ) -> Vec<Refresher<F>> {
     let open = |numbers| Refresher::open(facility, ledger, numbers, due);
     let shares = shares(load.sessions, load.producers);
-    match opens {
+    let mut producers: Vec<Refresher<F>> = match opens {
         Opens::Each => on_threads(shares, open),
         Opens::One => shares.map(open).collect(),
-    }
+    };
+    let mut random = Pcg64Mcg::seed_from_u64(load.seed);
+    producers.iter_mut().for_each(|producer| producer.sessions.shuffle(&mut random));
+    producers
 }

@@ -6,9 +6,9 @@
 //! none expires during the play. To find a refresh that does nothing, connections are opened with a
 //! near deadline and moved once, and the play begins after that deadline.
 
-use super::end_of_play::{wait_for_runs, with_enough_time};
+use super::end_of_play::{time_for, wait_for_runs, with_enough_time};
 use super::plan::{Plan, produce};
-use super::refresh::{Refresher, time_to_open};
+use super::refresh::Refresher;
 use crate::check::{Checked, Faults};
 use crate::cpu::Cpu;
 use crate::distribution::{P50, P99};
@@ -48,7 +48,6 @@ const ANSWERED: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000;
 /// One request in this many has no answer.
 pub(super) const UNANSWERED_EACH: usize = 100;
 
-/// The timeouts of all requests.
 fn requests(load: &Load) -> Plan {
     let mut random = Pcg64Mcg::seed_from_u64(load.seed);
     let all = load.fires_at(load.request_rate) as usize;
@@ -102,7 +101,7 @@ impl<'a, F: Facility> Connections<'a, F> {
 
 pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
     let what = format!("{} connections could not be opened and moved", load.connections);
-    with_enough_time(&what, time_to_open(load.connections), |near| attempt(start()?, load, near))
+    with_enough_time(&what, time_for(load.connections), |near| attempt(start()?, load, near))
 }
 
 /// One play with connections that are opened with this deadline. Returns `None` if it was too

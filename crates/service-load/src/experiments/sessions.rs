@@ -6,6 +6,7 @@
 //! *planned* moment of its last refresh.
 
 use super::end_of_play::end_play;
+use super::plan::Produced;
 use crate::check::{Checked, Expectations, Expected, Faults};
 use crate::cpu::{self, Cpu};
 use crate::distribution::{P50, P99, P99_9};
@@ -37,9 +38,13 @@ pub(super) fn rate(load: &Load) -> u64 {
     (f64::from(load.sessions) / (load.ttl.as_secs_f64() / 2.0)).round() as u64
 }
 
+fn ttl(load: &Load) -> u64 {
+    load.ttl.as_nanos() as u64
+}
+
 /// When a session is opened (round 0) or refreshed, in nanoseconds since the origin.
 fn moment(load: &Load, session: u32, round: u64) -> u64 {
-    let half = load.ttl.as_nanos() as u64 / 2;
+    let half = ttl(load) / 2;
     let offset = u128::from(half) * u128::from(session) / u128::from(load.sessions);
     round * half + offset as u64
 }
@@ -49,32 +54,15 @@ fn refreshes(session: u32) -> u64 {
     u64::from(session) % (ROUNDS + 1)
 }
 
-/// The result of the producer.
-struct ProducedSessions<S> {
-    ends: Vec<Expected>,
-    /// Dropped after the play, because dropping all of them takes milliseconds, which would delay
-    /// the last expiries.
-    sessions: Vec<Option<S>>,
-    /// When the session that was opened or refreshed last is due.
-    last: u64,
-    late: u64,
-    refused: u64,
-    /// Refreshes that the facility reported as too late.
-    too_late: u64,
-}
-
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
     let begin = Cpu::now();
-    let ProducedSessions { ends, sessions, last, late, refused, too_late } =
-        produce(&facility, load, &ledger);
-    let last = ledger.moment(last);
-    let all = [Expectations { ledger: &ledger, ends }];
-    let faults = Faults { refused, ..Faults::default() };
-    let ended = end_play(facility, load, last, &all, faults)?;
-    drop(sessions);
+    let (produced, too_late) = produce(&facility, load, &ledger);
+    // No session is refreshed later than the last one could be.
+    let last = ledger.moment(moment(load, load.sessions, ROUNDS) + ttl(load));
+    let ended = end_play(facility, load, last, &produced.jobs, produced.faults)?;
     Ok(ended.and_then(|(checked, end)| {
-        check_some_refresh_worked(&checked, &all[0].ends)?;
+        check_some_refresh_worked(&checked, &produced.jobs[0].ends)?;
         let Checked { lateness, ran_despite_request } = checked;
         let mut figures = vec![Figure::count("expired", lateness.len())];
         figures.extend(lateness.figures(&[P50, P99, P99_9]));
@@ -82,51 +70,46 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
             Figure::count("over 100 ms", lateness.longer_than(ALLOWED)).worst(),
             Figure::count("refused", too_late).worst(),
             Figure::count("overtaken", ran_despite_request).worst(),
-            Figure::time("producer", late as f64).worst(),
+            Figure::time("producer", produced.late as f64).worst(),
         ]);
         figures.extend(cpu::figure("CPU/job", end.since(begin), lateness.len()));
         Ok(figures)
     }))
 }
 
-fn produce<F: Facility>(
+/// Opens and refreshes the sessions. Also returns how many refreshes the facility reported as too
+/// late.
+fn produce<'a, F: Facility>(
     facility: &F,
     load: &Load,
-    ledger: &Arc<Ledger>,
-) -> ProducedSessions<F::Session> {
-    let ttl = load.ttl.as_nanos() as u64;
+    ledger: &'a Arc<Ledger>,
+) -> (Produced<'a, F::Session>, u64) {
     let mut pace = Pace::new(ledger.moment(0));
-    let mut produced = ProducedSessions {
-        ends: Vec::with_capacity(load.sessions as usize),
-        sessions: Vec::with_capacity(load.sessions as usize),
-        last: 0,
-        late: 0,
-        refused: 0,
-        too_late: 0,
-    };
+    let all = load.sessions as usize;
+    let (mut sessions, mut ends) = (Vec::with_capacity(all), Vec::with_capacity(all));
+    let (mut refused, mut too_late) = (0, 0);
     for number in 0..load.sessions {
         let at = moment(load, number, 0);
         pace.wait_for(at);
-        produced.last = at + ttl;
-        let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
-        produced.refused += u64::from(session.is_none());
-        produced.sessions.push(session);
-        produced.ends.push(Expected::Runs(at + ttl));
+        let session = facility.open(ledger.moment(at + ttl(load)), ledger.job(number));
+        refused += u64::from(session.is_none());
+        sessions.push(session);
+        ends.push(Expected::Runs(at + ttl(load)));
     }
     for round in 1..=ROUNDS {
         for number in (0..load.sessions).filter(|number| refreshes(*number) >= round) {
             let at = moment(load, number, round);
             pace.wait_for(at);
-            produced.last = at + ttl;
-            let Some(session) = &produced.sessions[number as usize] else { continue };
-            let answer = facility.refresh(session, ledger.moment(at + ttl));
-            produced.too_late += u64::from(answer == Answer::TooLate);
-            let end = &mut produced.ends[number as usize];
-            *end = refreshed(*end, answer, at + ttl);
+            let Some(session) = &sessions[number as usize] else { continue };
+            let answer = facility.refresh(session, ledger.moment(at + ttl(load)));
+            too_late += u64::from(answer == Answer::TooLate);
+            let end = &mut ends[number as usize];
+            *end = refreshed(*end, answer, at + ttl(load));
         }
     }
-    produced.late = pace.latest();
-    produced
+    let faults = Faults { refused, ..Faults::default() };
+    let jobs = [Expectations { ledger, ends }];
+    (Produced { jobs, _handles: sessions, late: pace.latest, faults }, too_late)
 }
 
 /// The expected end of a session after a refresh.

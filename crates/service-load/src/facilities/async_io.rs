@@ -1,13 +1,13 @@
 //! async-io's timers: each job is a task of async-executor that waits for a `Timer`.
 
 use super::sessions::{Deadline, Sessions, run_again};
-use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use async_executor::{Executor, Task};
 use async_io::Timer;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -31,16 +31,12 @@ impl Drop for Waiting {
 }
 
 impl AsyncIo {
-    /// Starts the thread.
     pub(crate) fn start() -> Result<Self> {
         let executor = Arc::new(Executor::new());
         let (end, ended) = oneshot::channel();
         let its = Arc::clone(&executor);
         let run = move || drop(async_io::block_on(its.run(ended)));
-        let thread = thread::Builder::new()
-            .name("async-io-tasks".to_owned())
-            .spawn(run)
-            .context("cannot start a thread")?;
+        let thread = start_thread("async-io-tasks", run)?;
         Ok(Self { executor, alive: Arc::new(()), sessions: Sessions::new(), end, thread })
     }
 
@@ -101,7 +97,6 @@ impl Facility for AsyncIo {
 
     fn stop(self) {
         self.end.send(()).unwrap_or_default();
-        // If the thread panicked, it has printed the panic.
-        self.thread.join().unwrap_or_default();
+        join(self.thread);
     }
 }

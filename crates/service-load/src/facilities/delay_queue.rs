@@ -1,14 +1,14 @@
 //! tokio-util's `DelayQueue`: one task owns it and receives commands through a channel.
 
-use crate::facility::{Answer, Facility, wait_for_marker};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker};
 use crate::ledger::{Job, PeriodicJob};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use rustc_hash::FxHashMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -18,7 +18,6 @@ use tokio_util::time::delay_queue::Key;
 /// The most commands processed before the queue is polled for expired items.
 const BATCH: usize = 1024;
 
-/// An item of the queue.
 enum Item {
     Job(Job),
     /// Boxed, so that it does not make every item larger.
@@ -53,10 +52,7 @@ impl Queue {
         let (commands, receiver) = unbounded_channel();
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let run = move || runtime.block_on(Owner::new(receiver).run());
-        let thread = thread::Builder::new()
-            .name("delay-queue".to_owned())
-            .spawn(run)
-            .context("cannot start a thread")?;
+        let thread = start_thread("delay-queue", run)?;
         Ok(Self { commands, next: AtomicU64::new(0), thread })
     }
 
@@ -105,8 +101,7 @@ impl Facility for Queue {
 
     fn stop(self) {
         self.send(Command::End);
-        // If the thread panicked, it has printed the panic.
-        self.thread.join().unwrap_or_default();
+        join(self.thread);
     }
 }
 

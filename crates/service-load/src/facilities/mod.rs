@@ -9,18 +9,17 @@ mod tasks;
 mod wheelhouse;
 
 pub use heap::HeapAndCondvar;
-pub(crate) use machine::Machine;
 
 use async_io::AsyncIo;
 use delay_queue::Queue;
-use tasks::Tasks;
-use wheelhouse::{ByHandle, ByKey, Wheelhouse};
+use wheelhouse::{by_handle, by_key};
 
-use crate::contender::Entry;
 use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
     Producers, Refresh, RefreshOpened, Schedule, Server, Sessions, SlowJobs,
 };
+use crate::facility::Facility;
+use anyhow::Result;
 use std::time::Duration;
 use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_frame::Contender;
@@ -30,115 +29,122 @@ fn depends_on_threads(it: Experiment) -> bool {
     matches!(it, PairsWindow | Fires | Audit)
 }
 
+/// The row of a facility, with a name, a description, the experiments that it plays, and a function
+/// that starts it.
+pub fn row<F: Facility + 'static>(
+    name: &'static str,
+    about: &'static str,
+    plays: impl Fn(Experiment) -> bool,
+    start: fn() -> Result<F>,
+) -> Contender<Experiment> {
+    Contender::new(name, about, move |experiment: Experiment, load| experiment.play(&start, load))
+        .only(plays)
+}
+
 /// All facilities, the one under test first.
-pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
-    let mut all = ours();
-    all.extend(tasks());
-    all.extend(others());
-    all.push(Box::new(Machine::READS));
-    all.push(Box::new(Machine::SLEEPS));
-    all
+pub fn all() -> Vec<Contender<Experiment>> {
+    ours().into_iter().chain(of_tokio()).chain(others()).chain(machine::rows()).collect()
 }
 
 /// Our service, in several configurations.
-fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
+fn ours() -> Vec<Contender<Experiment>> {
     vec![
-        Entry::boxed(
+        row(
             "wheelhouse",
             "Service::start() at a tick of 50 us: hierarchical wheels, jobs on a pool",
             |_| true,
-            |tick| Wheelhouse::<ByHandle>::start(tick, |builder| builder),
+            || by_handle(|builder| builder),
         ),
-        Entry::boxed(
+        row(
             "wheelhouse-1",
             "the same with one thread, Builder::workers(1)",
             |it| matches!(it, Fires | Fires300k | SlowJobs | Audit),
-            |tick| Wheelhouse::<ByHandle>::start(tick, |builder| builder.workers(1)),
+            || by_handle(|builder| builder.workers(1)),
         ),
-        Entry::boxed(
+        row(
             "wheelhouse-keys",
             "the service with a pool; each session has a key and is refreshed by it",
             |it| matches!(it, Refresh | RefreshOpened | Sessions),
-            |tick| Wheelhouse::<ByKey>::start(tick, |builder| builder),
+            || by_key(|builder| builder),
         ),
-        Entry::boxed(
+        row(
             "wheelhouse-1ms",
             "the service with a pool and a tick of a millisecond",
             |it| matches!(it, Fires | Periodic),
-            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1), |builder| builder),
+            || by_handle(|its| its.tick(Duration::from_millis(1))),
         ),
-        Entry::boxed(
+        row(
             "wheelhouse-1us",
             "the service with a pool, and a tick and a timer slack of a microsecond",
             |it| it == Fires,
             // At this tick the service also reduces the timer slack of Linux.
-            |_| Wheelhouse::<ByHandle>::start(Duration::from_micros(1), |builder| builder),
+            || by_handle(|its| its.tick(Duration::from_micros(1))),
         ),
-        Entry::boxed(
+        row(
             "wheelhouse-heap",
             "the service with a pool, on the binary heap",
             depends_on_threads,
-            |tick| Wheelhouse::<ByHandle>::start(tick, |its| its.backend(BinaryHeap::new())),
+            || by_handle(|its| its.backend(BinaryHeap::new())),
         ),
     ]
 }
 
 /// Facilities on a tokio runtime.
-fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
+fn of_tokio() -> Vec<Contender<Experiment>> {
     vec![
-        Entry::boxed(
+        row(
             "wheelhouse-sleep",
             "a task for each job on tokio's usual runtime, sleeping with our service",
             |it| matches!(it, PairsBeside | Fires),
-            Tasks::on_service,
+            tasks::on_service,
         ),
-        Entry::boxed(
+        row(
             "tokio-sleep",
             "a task for each job that sleeps, on tokio's usual runtime",
             |it| it != Producers,
-            Tasks::many_threads,
+            tasks::many_threads,
         ),
-        Entry::boxed(
+        row(
             "tokio-sleep-1",
             "the same on tokio's runtime of one thread",
             depends_on_threads,
-            Tasks::one_thread,
+            tasks::one_thread,
         ),
-        Entry::boxed(
+        row(
             "tokio-delay-queue",
             "tokio-util's DelayQueue, in a task fed by a channel",
             |it| !matches!(it, Producers | SlowJobs | MillisecondJobs),
-            |_| Queue::start(),
+            Queue::start,
         ),
     ]
 }
 
 /// Facilities of others, without tokio.
-fn others() -> Vec<Box<dyn Contender<Experiment>>> {
+fn others() -> Vec<Contender<Experiment>> {
     vec![
-        Entry::boxed(
+        row(
             "async-io",
             "a task for each job that waits for async-io's Timer, on one thread",
             |it| matches!(it, PairsBeside | PairsWindow | Schedule | Fires | Audit | Idle),
-            |_| AsyncIo::start(),
+            AsyncIo::start,
         ),
-        Entry::boxed(
+        row(
             "heap-and-condvar",
             "a binary heap, a mutex and a condition variable",
             |it| it != MillisecondJobs,
-            |_| HeapAndCondvar::start(),
+            HeapAndCondvar::start,
         ),
-        Entry::boxed(
+        row(
             "heap-lazy",
             "the same, but a refresh only writes the new time to the job",
             |it| matches!(it, Refresh | RefreshOpened | Sessions | Server),
-            |_| HeapAndCondvar::lazy(),
+            HeapAndCondvar::lazy,
         ),
-        Entry::boxed(
+        row(
             "heap-and-pool",
             "heap-and-condvar that hands jobs to a pool of threads through a channel",
             |it| matches!(it, SlowJobs | MillisecondJobs),
-            |_| HeapAndCondvar::with_pool(),
+            HeapAndCondvar::with_pool,
         ),
     ]
 }

@@ -2,111 +2,80 @@
 //! by our service.
 
 use super::sessions::{Deadline, Sessions, run_again};
-use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task;
 use wheelhouse_service::{MonotonicClock, Service};
 
-/// The source of a task's sleep.
-pub(crate) trait SleepSource: Clone + Send + Sync + 'static {
-    /// A future that is ready at this moment.
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<Self>;
+/// A runtime, used from threads outside of it.
+struct Tasks<S> {
+    /// Returns a future that is ready at a moment.
+    sleep_until: S,
+    handle: Handle,
+    sessions: Sessions,
+    /// Ends the threads that run the runtime.
+    stop: Box<dyn FnOnce() + Send + Sync>,
 }
 
-/// The time driver of the runtime. Its timers always have a tick of a millisecond.
-#[derive(Clone)]
-pub(crate) struct TokioTime;
-
-impl SleepSource for TokioTime {
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
-        // Created inside the task, because it looks there for its runtime.
-        async move { tokio::time::sleep_until(due.into()).await }
-    }
+/// Sleeps by the time driver of the runtime. Its timers always have a tick of a millisecond. The
+/// timer is created inside the task, because it looks there for its runtime.
+async fn tokio_sleep(due: Instant) {
+    tokio::time::sleep_until(due.into()).await;
 }
 
-/// Our service, which lives as long as there are tasks.
-#[derive(Clone)]
-pub(crate) struct ServiceTime {
-    _service: Arc<Service>,
-    timers: wheelhouse_service::Handle,
-    clock: MonotonicClock,
+/// The runtime of `#[tokio::main]`: a worker for each processor.
+pub(crate) fn many_threads() -> Result<impl Facility> {
+    Ok(on_many(Builder::new_multi_thread().enable_time().build()?, tokio_sleep))
 }
 
-impl SleepSource for ServiceTime {
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
-        let sleep = self.timers.sleep_until(self.clock.moment(due));
+/// The runtime that runs on one thread.
+pub(crate) fn one_thread() -> Result<impl Facility> {
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    let handle = runtime.handle().clone();
+    let (end, ended) = oneshot::channel();
+    let thread = start_thread("tokio-one", move || drop(runtime.block_on(ended)))?;
+    let stop = Box::new(move || {
+        end.send(()).unwrap_or_default();
+        join(thread);
+    });
+    Ok(Tasks { sleep_until: tokio_sleep, handle, sessions: Sessions::new(), stop })
+}
+
+/// A runtime without its own timers, next to a service, which lives as long as there are tasks.
+pub(crate) fn on_service() -> Result<impl Facility> {
+    let clock = MonotonicClock::new();
+    let service = Arc::new(Service::builder().clock(clock).start()?);
+    let timers = service.handle();
+    let sleep_until = move |due| {
+        let _ = &service;
+        let sleep = timers.sleep_until(clock.moment(due));
         // Stopping the service ends the tasks too.
         async move { sleep.await.unwrap_or_default() }
-    }
+    };
+    Ok(on_many(Builder::new_multi_thread().build()?, sleep_until))
 }
 
-/// A runtime, used from threads outside of it.
-pub(crate) struct Tasks<S> {
-    sleep_source: S,
-    handle: Handle,
-    runs: Runs,
-    sessions: Sessions,
+fn on_many<S>(runtime: Runtime, sleep_until: S) -> Tasks<S> {
+    let handle = runtime.handle().clone();
+    let stop = Box::new(move || drop(runtime));
+    Tasks { sleep_until, handle, sessions: Sessions::new(), stop }
 }
 
-/// The threads that run the runtime.
-enum Runs {
-    /// Its own threads.
-    OnMany(Runtime),
-    /// A dedicated thread, until the sender tells it to end.
-    OnOne(oneshot::Sender<()>, JoinHandle<()>),
-}
-
-impl Tasks<TokioTime> {
-    /// The runtime of `#[tokio::main]`: a worker for each processor.
-    pub(crate) fn many_threads(_: Duration) -> Result<Self> {
-        Self::on_many(TokioTime, Builder::new_multi_thread().enable_time().build()?)
-    }
-
-    /// The runtime that runs on one thread.
-    pub(crate) fn one_thread(_: Duration) -> Result<Self> {
-        let runtime = Builder::new_current_thread().enable_time().build()?;
-        let handle = runtime.handle().clone();
-        let (end, ended) = oneshot::channel();
-        let run = move || drop(runtime.block_on(ended));
-        let thread = thread::Builder::new()
-            .name("tokio-one".to_owned())
-            .spawn(run)
-            .context("cannot start a thread")?;
-        let runs = Runs::OnOne(end, thread);
-        Ok(Self { sleep_source: TokioTime, handle, runs, sessions: Sessions::new() })
-    }
-}
-
-impl Tasks<ServiceTime> {
-    /// A runtime without its own timers, next to a service.
-    pub(crate) fn on_service(tick: Duration) -> Result<Self> {
-        let clock = MonotonicClock::new();
-        let service = Service::builder().tick(tick).clock(clock).start()?;
-        let timers = service.handle();
-        let sleep_source = ServiceTime { _service: Arc::new(service), timers, clock };
-        Self::on_many(sleep_source, Builder::new_multi_thread().build()?)
-    }
-}
-
-impl<S: SleepSource> Tasks<S> {
-    fn on_many(sleep_source: S, runtime: Runtime) -> Result<Self> {
-        let handle = runtime.handle().clone();
-        Ok(Self { sleep_source, handle, runs: Runs::OnMany(runtime), sessions: Sessions::new() })
-    }
-}
-
-impl<S: SleepSource> Facility for Tasks<S> {
+impl<S, F> Facility for Tasks<S>
+where
+    S: Fn(Instant) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
     type Handle = task::JoinHandle<()>;
     type Session = Deadline;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<Self::Handle> {
-        let sleep = self.sleep_source.sleep_until(due);
+        let sleep = (self.sleep_until)(due);
         Some(self.handle.spawn(async move {
             sleep.await;
             job.run();
@@ -119,8 +88,7 @@ impl<S: SleepSource> Facility for Tasks<S> {
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<Deadline> {
-        let (deadline, sleep_source) = (self.sessions.deadline(due), self.sleep_source.clone());
-        let sleep_until = move |due| sleep_source.sleep_until(due);
+        let (deadline, sleep_until) = (self.sessions.deadline(due), self.sleep_until.clone());
         self.handle.spawn(self.sessions.expire(sleep_until, Arc::clone(&deadline), job));
         Some(deadline)
     }
@@ -130,9 +98,7 @@ impl<S: SleepSource> Facility for Tasks<S> {
     }
 
     fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
-        let sleep_source = self.sleep_source.clone();
-        let sleep_until = move |due| sleep_source.sleep_until(due);
-        self.handle.spawn(run_again(sleep_until, first, period, job));
+        self.handle.spawn(run_again(self.sleep_until.clone(), first, period, job));
         true
     }
 
@@ -163,13 +129,6 @@ impl<S: SleepSource> Facility for Tasks<S> {
     }
 
     fn stop(self) {
-        match self.runs {
-            Runs::OnMany(runtime) => drop(runtime),
-            Runs::OnOne(end, thread) => {
-                end.send(()).unwrap_or_default();
-                // If the thread panicked, it has printed the panic.
-                thread.join().unwrap_or_default();
-            }
-        }
+        (self.stop)();
     }
 }

@@ -4,84 +4,59 @@ use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
 use smol_str::{SmolStr, format_smolstr};
-use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
     Builder, ChangeError, Handle, JobHandle, Missed, Moment, MonotonicClock, Service,
 };
 
-/// How a caller identifies its sessions.
-pub(crate) trait SessionLookup: Sync {
-    /// Identifies a session for a refresh.
-    type Session: Send;
-
-    /// Opens a session.
-    fn open(timers: &Handle, due: Moment, job: Job) -> Option<Self::Session>;
-
-    /// Refreshes a session.
-    fn refresh(timers: &Handle, session: &Self::Session, due: Moment) -> Result<(), ChangeError>;
-}
-
-/// The caller keeps the handle of the job.
-pub(crate) struct ByHandle;
-
-impl SessionLookup for ByHandle {
-    type Session = JobHandle;
-
-    fn open(timers: &Handle, due: Moment, job: Job) -> Option<JobHandle> {
-        timers.at(due).run(move |_| job.run()).ok()
-    }
-
-    fn refresh(_: &Handle, session: &JobHandle, due: Moment) -> Result<(), ChangeError> {
-        session.reschedule(due)
-    }
-}
-
-/// The caller knows the key of the session.
-pub(crate) struct ByKey;
-
-impl SessionLookup for ByKey {
-    /// Stored inline, as close to the caller as a handle is: a program has just read the key.
-    type Session = SmolStr;
-
-    fn open(timers: &Handle, due: Moment, job: Job) -> Option<SmolStr> {
-        let key = format_smolstr!("session {}", job.number());
-        timers.at(due).key(key.as_str()).run(move |_| job.run()).ok()?;
-        Some(key)
-    }
-
-    fn refresh(timers: &Handle, key: &SmolStr, due: Moment) -> Result<(), ChangeError> {
-        timers.reschedule(key, due)
-    }
-}
-
-/// A [`Service`], and the clock that converts moments of the plan into moments of the service.
-pub(crate) struct Wheelhouse<K> {
+/// A [`Service`], the clock that converts moments of the plan into moments of the service, and how
+/// a caller opens and refreshes a session.
+struct Wheelhouse<O, R> {
     service: Service,
     timers: Handle,
     clock: MonotonicClock,
-    session_lookup: PhantomData<K>,
+    open: O,
+    refresh: R,
 }
 
-impl<K> Wheelhouse<K> {
-    /// Starts the service with this tick and the defaults of [`Service::start`], except for what
-    /// `build` changes.
-    pub(crate) fn start(tick: Duration, build: fn(Builder) -> Builder) -> Result<Self> {
-        // A clock of the default kind. It is shared, because the plan of an experiment has moments
-        // of the system's clock.
-        let clock = MonotonicClock::new();
-        let service = build(Service::builder().tick(tick).clock(clock)).start()?;
-        Ok(Self { timers: service.handle(), service, clock, session_lookup: PhantomData })
-    }
+/// The service with its defaults, except for what `build` changes. A caller keeps the handle of
+/// each session.
+pub(crate) fn by_handle(build: fn(Builder) -> Builder) -> Result<impl Facility> {
+    let open = |timers: &Handle, due, job: Job| timers.at(due).run(move |_| job.run()).ok();
+    start(build, open, |_: &Handle, session: &JobHandle, due| session.reschedule(due))
+}
+
+/// The same, and a caller knows the key of each session. It is stored inline, as close to the
+/// caller as a handle is: a program has just read the key.
+pub(crate) fn by_key(build: fn(Builder) -> Builder) -> Result<impl Facility> {
+    let open = |timers: &Handle, due, job: Job| {
+        let key = format_smolstr!("session {}", job.number());
+        timers.at(due).key(key.as_str()).run(move |_| job.run()).ok()?;
+        Some(key)
+    };
+    start(build, open, |timers: &Handle, key: &SmolStr, due| timers.reschedule(key, due))
+}
+
+fn start<O, R>(build: fn(Builder) -> Builder, open: O, refresh: R) -> Result<Wheelhouse<O, R>> {
+    // A clock of the default kind. It is shared, because the plan of an experiment has moments of
+    // the system's clock.
+    let clock = MonotonicClock::new();
+    let service = build(Service::builder().clock(clock)).start()?;
+    Ok(Wheelhouse { timers: service.handle(), service, clock, open, refresh })
 }
 
 fn answer<T>(result: Result<T, ChangeError>) -> Answer {
     if result.is_ok() { Answer::Done } else { Answer::TooLate }
 }
 
-impl<K: SessionLookup> Facility for Wheelhouse<K> {
+impl<S, O, R> Facility for Wheelhouse<O, R>
+where
+    S: Send,
+    O: Fn(&Handle, Moment, Job) -> Option<S> + Sync,
+    R: Fn(&Handle, &S, Moment) -> Result<(), ChangeError> + Sync,
+{
     type Handle = JobHandle;
-    type Session = K::Session;
+    type Session = S;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<JobHandle> {
         self.timers.at(self.clock.moment(due)).run(move |_| job.run()).ok()
@@ -91,12 +66,12 @@ impl<K: SessionLookup> Facility for Wheelhouse<K> {
         answer(handle.cancel())
     }
 
-    fn open(&self, due: Instant, job: Job) -> Option<K::Session> {
-        K::open(&self.timers, self.clock.moment(due), job)
+    fn open(&self, due: Instant, job: Job) -> Option<S> {
+        (self.open)(&self.timers, self.clock.moment(due), job)
     }
 
-    fn refresh(&self, session: &K::Session, due: Instant) -> Answer {
-        answer(K::refresh(&self.timers, session, self.clock.moment(due)))
+    fn refresh(&self, session: &S, due: Instant) -> Answer {
+        answer((self.refresh)(&self.timers, session, self.clock.moment(due)))
     }
 
     fn every(&self, first: Instant, period: Duration, mut job: PeriodicJob) -> bool {

@@ -1,7 +1,7 @@
 //! The floor on PostgreSQL: prepared statements, each of which is a transaction.
 
 use crate::floor::after;
-use crate::storage::{JobStorage, PAYLOAD, key};
+use crate::storage::{JobStorage, PAYLOAD, Request, key};
 use anyhow::Result;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -56,20 +56,21 @@ fn keys(jobs: &[u64]) -> Vec<Vec<u8>> {
 }
 
 impl JobStorage for BarePostgres {
-    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        if let [job] = jobs {
-            return self.execute(&self.insert, &[&&key(*job)[..], &after(delay), &&PAYLOAD[..]]);
+    fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()> {
+        match (request, jobs) {
+            (Request::Schedule(delay), [job]) => {
+                self.execute(&self.insert, &[&&key(*job)[..], &after(delay), &&PAYLOAD[..]])
+            }
+            (Request::Schedule(delay), jobs) => {
+                let due = vec![after(delay); jobs.len()];
+                let payloads = vec![&PAYLOAD[..]; jobs.len()];
+                self.execute(&self.insert_all, &[&keys(jobs), &due, &payloads])
+            }
+            (Request::Refresh(delay), jobs) => {
+                self.execute(&self.update, &[&keys(jobs), &after(delay)])
+            }
+            (Request::Cancel, jobs) => self.execute(&self.delete, &[&keys(jobs)]),
         }
-        let (due, payloads) = (vec![after(delay); jobs.len()], vec![&PAYLOAD[..]; jobs.len()]);
-        self.execute(&self.insert_all, &[&keys(jobs), &due, &payloads])
-    }
-
-    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        self.execute(&self.update, &[&keys(jobs), &after(delay)])
-    }
-
-    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        self.execute(&self.delete, &[&keys(jobs)])
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {

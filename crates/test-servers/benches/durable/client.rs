@@ -1,24 +1,12 @@
 //! The clients to which producers send their requests. One is durable timers, as in a program; the
 //! other is a bare database with a minimal group commit.
 
-use crate::storage::{JobStorage, KIND, PAYLOAD, key};
+use crate::storage::{JobStorage, KIND, PAYLOAD, Request, key};
 use anyhow::{Result, ensure};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use wheelhouse_durable::store::When;
 use wheelhouse_durable::{Cancel, Timers};
-
-/// A request, for one job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
-    /// Schedule a new job with this delay.
-    Schedule(Duration),
-    /// Move an existing job.
-    Refresh(Duration),
-    /// Cancel an existing job.
-    Cancel,
-}
 
 /// The most outstanding requests of a producer that does not wait for each.
 const WINDOW: usize = 4_096;
@@ -32,7 +20,6 @@ pub(crate) trait Client: Sync {
     fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()>;
 }
 
-/// Waits for an answer.
 type Wait = Box<dyn FnOnce() -> Result<()>>;
 
 fn submit(timers: &Timers, request: Request, job: u64) -> Wait {
@@ -110,20 +97,12 @@ impl GroupCommit {
 
     fn carry_out(&self, request: Request, jobs: &[u64]) -> Result<()> {
         let mut storage = lock(&self.storage);
-        jobs.chunks(self.batch).try_for_each(|some| carry_out(&mut **storage, request, some))
+        jobs.chunks(self.batch).try_for_each(|some| storage.change(request, some))
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn carry_out(storage: &mut dyn JobStorage, request: Request, jobs: &[u64]) -> Result<()> {
-    match request {
-        Request::Schedule(delay) => storage.schedule(jobs, delay),
-        Request::Refresh(delay) => storage.refresh(jobs, delay),
-        Request::Cancel => storage.cancel(jobs),
-    }
 }
 
 impl Client for GroupCommit {

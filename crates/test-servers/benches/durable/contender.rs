@@ -7,8 +7,9 @@ use crate::storage::JobStorage;
 use crate::wake;
 use anyhow::Result;
 use std::any::Any;
+use std::sync::Arc;
 use wheelhouse_durable::store::{MemoryStore, Store};
-use wheelhouse_frame::{Contender, Experiment, Played};
+use wheelhouse_frame::{Contender, Played};
 use wheelhouse_present::console::say;
 use wheelhouse_present::units::count;
 use wheelhouse_present::unknown;
@@ -28,24 +29,9 @@ pub(crate) enum Opened {
 /// Opens the data of a contender, the same each time.
 type Open = Box<dyn Fn() -> Result<Opened> + Send + Sync>;
 
-/// How to open a contender, and where another process can open its data.
-type Opener = (Open, Option<String>);
-
-fn opened_database(storage: Result<impl JobStorage + 'static>) -> Result<Opened> {
-    Ok(Opened::BareDatabase(Box::new(storage?)))
-}
-
 /// The names of the contenders, in the order of the tables.
 pub(crate) const NAMES: [&str; 7] =
     ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres", "bare-postgres"];
-
-/// One row of the table.
-pub(crate) struct Entry {
-    name: &'static str,
-    open: Open,
-    /// Where another process can open the same data with [`open_store`].
-    location: Option<String>,
-}
 
 /// Opens the store at a location, in any process.
 pub(crate) fn open_store(name: &str, location: &str) -> Result<Box<dyn Store>> {
@@ -57,29 +43,78 @@ pub(crate) fn open_store(name: &str, location: &str) -> Result<Box<dyn Store>> {
     })
 }
 
-impl Contender<DurableExperiment> for Entry {
-    fn name(&self) -> &'static str {
-        self.name
+/// One row of the table.
+pub(crate) struct Entry {
+    name: &'static str,
+    open: Open,
+    /// Where another process can open the same data with [`open_store`].
+    location: Option<String>,
+}
+
+impl Entry {
+    /// A store. Keeps what its location needs.
+    fn store(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Self {
+        let its = location.clone();
+        let open = move || {
+            let _ = &keeps;
+            open_store(name, &its).map(Opened::Store)
+        };
+        Self { name, open: Box::new(open), location: Some(location) }
     }
 
-    fn about(&self) -> &'static str {
-        match self.name {
+    /// A database without durable timers.
+    fn bare<S: JobStorage + 'static>(
+        name: &'static str,
+        open: impl Fn() -> Result<S> + Send + Sync + 'static,
+    ) -> Self {
+        let open = move || open().map(|storage| Opened::BareDatabase(Box::new(storage)));
+        Self { name, open: Box::new(open), location: None }
+    }
+
+    /// The contender with this name; `None` if its server is not installed.
+    fn find(name: &'static str, appendfsync: &str) -> Result<Option<Self>> {
+        let redis = || Server::redis(&["--appendfsync", appendfsync]);
+        Ok(match name {
+            "memory" => {
+                let store = MemoryStore::new();
+                let open = move || anyhow::Ok(Opened::Store(Box::new(store.clone())));
+                Some(Self { name, open: Box::new(open), location: None })
+            }
+            "sqlite" => {
+                let folder = tempfile::tempdir()?;
+                let path = folder.path().join("a.timers");
+                Some(Self::store(name, path.to_string_lossy().into_owned(), folder))
+            }
+            "bare-sqlite" => {
+                let folder = tempfile::tempdir()?;
+                Some(Self::bare(name, move || BareSqlite::open(&folder.path().join("a.db"))))
+            }
+            "redis" => redis().map(|server| Self::store(name, server.url(), server)),
+            "bare-redis" => {
+                redis().map(|server| Self::bare(name, move || BareRedis::open(&server.url())))
+            }
+            "postgres" => Server::postgres().map(|server| Self::store(name, server.url(), server)),
+            _ => Server::postgres()
+                .map(|server| Self::bare(name, move || BarePostgres::open(&server.url()))),
+        })
+    }
+
+    fn into_contender(self) -> Contender<DurableExperiment> {
+        let about = match self.name {
             "memory" => "the store in memory, for tests",
             "sqlite" => "SQLite, a sync for each commit",
             "redis" => "Redis",
             "postgres" => "PostgreSQL, a sync for each commit",
             _ => "the same database bare: it does not compete",
-        }
+        };
+        let (name, has_location, entry) = (self.name, self.location.is_some(), Arc::new(self));
+        let prepared = Arc::clone(&entry);
+        Contender::new(name, about, move |experiment, load| entry.play(experiment, load))
+            .only(|it| has_location || it != DurableExperiment::Waking)
+            .prepared(move |load| prepared.fill(load))
     }
 
-    fn plays(&self) -> &[DurableExperiment] {
-        match DurableExperiment::ALL {
-            [others @ .., DurableExperiment::Waking] if self.location.is_none() => others,
-            all => all,
-        }
-    }
-
-    fn prepare(&self, load: &Load) -> Result<()> {
+    fn fill(&self, load: &Load) -> Result<()> {
         say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
         load.fill(&mut *(self.open)()?.into_storage())
     }
@@ -99,58 +134,12 @@ impl Contender<DurableExperiment> for Entry {
 pub(crate) fn contenders(
     names: &[String],
     appendfsync: &str,
-) -> Result<Vec<Box<dyn Contender<DurableExperiment>>>> {
-    if let Some(name) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        return Err(unknown::error("backend", name, &NAMES));
-    }
-    let mut all: Vec<Box<dyn Contender<DurableExperiment>>> = Vec::new();
-    for name in NAMES {
-        if names.is_empty() || names.iter().any(|its| its == name) {
-            let open = opener(name, appendfsync)?;
-            all.extend(open.map(|(open, location)| -> Box<dyn Contender<DurableExperiment>> {
-                Box::new(Entry { name, open, location })
-            }));
-        }
-    }
-    Ok(all)
-}
-
-/// Returns how to open a contender, and where another process can; `None` if its server is not
-/// installed.
-fn opener(name: &'static str, appendfsync: &str) -> Result<Option<Opener>> {
-    let redis = || Server::redis(&["--appendfsync", appendfsync]);
-    // Opens the store at the location, and keeps what the location needs.
-    fn at(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Opener {
-        let its = location.clone();
-        let open = move || {
-            let _ = &keeps;
-            open_store(name, &its).map(Opened::Store)
-        };
-        (Box::new(open), Some(location))
-    }
-    let open: Option<Opener> = match name {
-        "memory" => {
-            let store = MemoryStore::new();
-            Some((Box::new(move || Ok(Opened::Store(Box::new(store.clone())))), None))
-        }
-        "sqlite" => {
-            let folder = tempfile::tempdir()?;
-            let path = folder.path().join("a.timers");
-            Some(at(name, path.to_string_lossy().into_owned(), folder))
-        }
-        "bare-sqlite" => {
-            let folder = tempfile::tempdir()?;
-            let open = move || opened_database(BareSqlite::open(&folder.path().join("a.db")));
-            Some((Box::new(open), None))
-        }
-        "redis" => redis().map(|server| at(name, server.url(), server)),
-        "bare-redis" => redis().map(|server| -> Opener {
-            (Box::new(move || opened_database(BareRedis::open(&server.url()))), None)
-        }),
-        "postgres" => Server::postgres().map(|server| at(name, server.url(), server)),
-        _ => Server::postgres().map(|server| -> Opener {
-            (Box::new(move || opened_database(BarePostgres::open(&server.url()))), None)
-        }),
-    };
-    Ok(open)
+) -> Result<Vec<Contender<DurableExperiment>>> {
+    unknown::check("backend", names, &NAMES)?;
+    let is_named = |name: &&str| names.is_empty() || names.iter().any(|its| its == name);
+    let found = NAMES.into_iter().filter(is_named).filter_map(|name| {
+        let found = Entry::find(name, appendfsync).transpose()?;
+        Some(found.map(Entry::into_contender))
+    });
+    found.collect()
 }

@@ -39,6 +39,33 @@ pub(crate) struct Load {
 
 const BARE_POSTGRES: &str = "bare-postgres";
 
+/// The name, the title, how many seconds a play takes for each second of a figure, and a note.
+const TABLE: [(&str, &str, f64, &[&str]); 6] = [
+    ("one", "a producer that waits for each", 3.0, &[]),
+    ("64", "64 producers, each waits for its own", 2.0, &[]),
+    (
+        "flow",
+        "a producer that does not wait for each; then all run",
+        8.0,
+        &["fires/s: from the start of a program, whose handler does nothing, until all \
+           acknowledgements are durable."],
+    ),
+    (
+        "batch",
+        "the store as such, a batch at a time",
+        2.0,
+        &["fires/s: claimed and begun, then acknowledged."],
+    ),
+    ("open", "from the start of a program until it knows what is due", 0.1, &[]),
+    (
+        "wake",
+        "from a commit in one process to the run in another",
+        14.0,
+        &["idle: in ten seconds without a job. Wake-ups are those of all threads of the waiting \
+           program, which polls the store once an hour."],
+    ),
+];
+
 impl Experiment for DurableExperiment {
     type Load = Load;
 
@@ -73,55 +100,22 @@ impl Experiment for DurableExperiment {
     ];
 
     fn name(self) -> &'static str {
-        match self {
-            Self::OneProducer => "one",
-            Self::ManyProducers => "64",
-            Self::WithoutWaiting => "flow",
-            Self::Batches => "batch",
-            Self::Opening => "open",
-            Self::Waking => "wake",
-        }
+        TABLE[self as usize].0
     }
 
     fn title(self, load: &Load) -> String {
-        let what = match self {
-            Self::OneProducer => "a producer that waits for each".to_owned(),
-            Self::ManyProducers => "64 producers, each waits for its own".to_owned(),
-            Self::WithoutWaiting => {
-                "a producer that does not wait for each; then all run".to_owned()
-            }
-            Self::Batches => format!("the store as such, {} changes at a time", load.batch),
-            Self::Opening => "from the start of a program until it knows what is due".to_owned(),
-            Self::Waking => "from a commit in one process to the run in another".to_owned(),
-        };
-        let Load { jobs, seconds, appendfsync, .. } = load;
-        format!("{what}; {} jobs pending, {seconds} s, appendfsync {appendfsync}", count(*jobs))
+        let Load { seconds, batch, appendfsync, .. } = load;
+        let (what, jobs) = (TABLE[self as usize].1, count(load.jobs));
+        let sizes = format!("{jobs} jobs pending, {seconds} s, batches of {batch}");
+        format!("{what}; {sizes}, appendfsync {appendfsync}")
     }
 
     fn notes(self) -> &'static [&'static str] {
-        match self {
-            Self::WithoutWaiting => {
-                &["fires/s: from the start of a program, whose handler does nothing, until all \
-                 acknowledgements are durable."]
-            }
-            Self::Batches => &["fires/s: claimed and begun, then acknowledged."],
-            Self::Waking => {
-                &["idle: in ten seconds without a job. Wake-ups are those of all threads of the \
-                 waiting program, which polls the store once an hour."]
-            }
-            _ => &[],
-        }
+        TABLE[self as usize].3
     }
 
     fn expected(self, load: &Load) -> Duration {
-        let figures = match self {
-            Self::OneProducer => 3.0,
-            Self::ManyProducers | Self::Batches => 2.0,
-            Self::WithoutWaiting => 8.0,
-            Self::Opening => 0.1,
-            Self::Waking => 14.0,
-        };
-        Duration::from_secs_f64(figures * load.seconds)
+        Duration::from_secs_f64(TABLE[self as usize].2 * load.seconds)
     }
 
     fn options_for_bounds(self, load: &Load) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! The floor: bare databases, used by code that knows its requests in advance.
 
-use crate::storage::{JobStorage, PAYLOAD, key};
+use crate::storage::{JobStorage, PAYLOAD, Request, key};
 use anyhow::Result;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -27,41 +27,27 @@ impl BareSqlite {
         )?;
         Ok(Self(connection))
     }
-
-    /// Runs a statement for each job, in one transaction.
-    fn each(&mut self, sql: &str, jobs: &[u64], due: Option<i64>) -> Result<()> {
-        let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        {
-            let mut statement = transaction.prepare_cached(sql)?;
-            for job in jobs {
-                match due {
-                    Some(due) => statement.execute(params![key(*job), due])?,
-                    None => statement.execute(params![key(*job)])?,
-                };
-            }
-        }
-        Ok(transaction.commit()?)
-    }
 }
 
 impl JobStorage for BareSqlite {
-    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+    fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()> {
         let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        {
-            let mut insert = transaction.prepare_cached("INSERT INTO job VALUES (?1, ?2, ?3)")?;
-            for job in jobs {
-                insert.execute(params![key(*job), after(delay), PAYLOAD])?;
-            }
+        let sql = match request {
+            Request::Schedule(_) => "INSERT INTO job VALUES (?1, ?2, ?3)",
+            Request::Refresh(_) => "UPDATE job SET due = ?2 WHERE key = ?1",
+            Request::Cancel => "DELETE FROM job WHERE key = ?1",
+        };
+        let mut statement = transaction.prepare_cached(sql)?;
+        for job in jobs {
+            let key = key(*job);
+            match request {
+                Request::Schedule(delay) => statement.execute((key, after(delay), PAYLOAD))?,
+                Request::Refresh(delay) => statement.execute((key, after(delay)))?,
+                Request::Cancel => statement.execute([key])?,
+            };
         }
+        drop(statement);
         Ok(transaction.commit()?)
-    }
-
-    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        self.each("UPDATE job SET due = ?2 WHERE key = ?1", jobs, Some(after(delay)))
-    }
-
-    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        self.each("DELETE FROM job WHERE key = ?1", jobs, None)
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {
@@ -108,29 +94,24 @@ impl BareRedis {
 }
 
 impl JobStorage for BareRedis {
-    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+    fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()> {
         let mut pipe = redis::pipe();
         for job in jobs {
-            let (key, due) = (key(*job), after(delay));
-            pipe.cmd("ZADD").arg("bare:due").arg(due).arg(&key).ignore();
-            pipe.cmd("HSET").arg("bare:job").arg(&key).arg(&PAYLOAD).ignore();
-        }
-        Ok(pipe.exec(&mut self.0)?)
-    }
-
-    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        let mut pipe = redis::pipe();
-        for job in jobs {
-            pipe.cmd("ZADD").arg("bare:due").arg("XX").arg(after(delay)).arg(&key(*job)).ignore();
-        }
-        Ok(pipe.exec(&mut self.0)?)
-    }
-
-    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        let mut pipe = redis::pipe();
-        for job in jobs {
-            pipe.cmd("ZREM").arg("bare:due").arg(&key(*job)).ignore();
-            pipe.cmd("HDEL").arg("bare:job").arg(&key(*job)).ignore();
+            let key = key(*job);
+            match request {
+                Request::Schedule(delay) => {
+                    pipe.cmd("ZADD").arg("bare:due").arg(after(delay)).arg(&key).ignore();
+                    pipe.cmd("HSET").arg("bare:job").arg(&key).arg(&PAYLOAD).ignore();
+                }
+                Request::Refresh(delay) => {
+                    let due = after(delay);
+                    pipe.cmd("ZADD").arg("bare:due").arg("XX").arg(due).arg(&key).ignore();
+                }
+                Request::Cancel => {
+                    pipe.cmd("ZREM").arg("bare:due").arg(&key).ignore();
+                    pipe.cmd("HDEL").arg("bare:job").arg(&key).ignore();
+                }
+            }
         }
         Ok(pipe.exec(&mut self.0)?)
     }

@@ -27,7 +27,8 @@ use contender::{NAMES, contenders};
 use experiment::{DurableExperiment, Load};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_frame::options::{CargoArguments, ExperimentOptions, names_for_help};
+use std::time::Duration;
+use wheelhouse_frame::options::{CargoArguments, ExperimentOptions, names_for_help, seconds};
 use wheelhouse_present::console::exit_code;
 
 /// Durable timers on their stores, compared with the store in memory and bare databases.
@@ -49,7 +50,7 @@ struct Bench {
     /// How long each figure is measured in a round: from 0.001 to 60 [default: 0.3; with --quick:
     /// 0.1].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    seconds: Option<f64>,
+    seconds: Option<Duration>,
     /// Changes in a batch.
     #[arg(long, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -63,11 +64,6 @@ struct Bench {
     commit_jobs: Option<Vec<String>>,
     #[command(flatten)]
     called: CargoArguments,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.001..=60.0).contains(seconds));
-    seconds.ok_or_else(|| "a number of seconds from 0.001 to 60, as in 0.3".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -89,7 +85,7 @@ impl Bench {
         };
         let load = Load {
             jobs: self.jobs.unwrap_or(jobs),
-            seconds: self.seconds.unwrap_or(seconds),
+            seconds: self.seconds.map_or(seconds, |it| it.as_secs_f64()),
             batch: batch as usize,
             appendfsync: self.appendfsync,
         };

@@ -1,9 +1,9 @@
 //! The experiments. Each one leaves the same pending jobs as it found.
 
-use crate::client::{Client, GroupCommit, Request};
+use crate::client::{Client, GroupCommit};
 use crate::contender::Opened;
 use crate::experiment::{DurableExperiment, Load};
-use crate::storage::{DirectStore, JobStorage, KIND};
+use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,6 +33,10 @@ impl Measured {
     fn rate(&self, name: &'static str) -> Figure {
         Figure::rate(name, self.count, self.nanos)
     }
+
+    fn p99(&self, name: &'static str) -> Figure {
+        Figure::time(name, self.p99.as_nanos() as f64)
+    }
 }
 
 /// Opens the data of a contender. They must not be open twice at a time.
@@ -43,22 +47,19 @@ impl Load {
     pub(crate) fn fill(&self, storage: &mut dyn JobStorage) -> Result<()> {
         (0..self.jobs).step_by(5_000).try_for_each(|from| {
             let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();
-            storage.schedule(&some, far(from))
+            storage.change(Request::Schedule(far(from)), &some)
         })
     }
 
-    /// Plays an experiment.
     pub(crate) fn play(
         &self,
         experiment: DurableExperiment,
         open: Open<'_>,
     ) -> Result<Vec<Figure>> {
         match experiment {
-            DurableExperiment::OneProducer => {
-                self.with_client(open()?, |load, client| load.with_one_producer(client))
-            }
+            DurableExperiment::OneProducer => self.with_client(open()?, Self::with_one_producer),
             DurableExperiment::ManyProducers => {
-                self.with_client(open()?, |load, client| load.with_many_producers(client))
+                self.with_client(open()?, Self::with_many_producers)
             }
             DurableExperiment::WithoutWaiting => self.without_waiting_then_run(open),
             DurableExperiment::Batches => self.batches(&mut *open()?.into_storage()),
@@ -87,39 +88,32 @@ impl Load {
     fn with_one_producer(&self, client: &dyn Client) -> Result<Vec<Figure>> {
         let far = far(self.jobs);
         let scheduled = self.wait(client, 1, Request::Schedule(far), None)?;
-        let moved = self.wait(client, 1, Request::Refresh(2 * far), Some(scheduled.count))?;
-        let cancelled = self.wait(client, 1, Request::Cancel, Some(scheduled.count))?;
-        let names = ["schedules/s", "refreshes/s", "cancels/s"];
-        Ok(names
-            .into_iter()
-            .zip([scheduled, moved, cancelled])
-            .map(|(name, it)| it.rate(name))
-            .collect())
+        let most = Some(scheduled.count);
+        let moved = self.wait(client, 1, Request::Refresh(2 * far), most)?;
+        let cancelled = self.wait(client, 1, Request::Cancel, most)?;
+        Ok(vec![
+            scheduled.rate("schedules/s"),
+            moved.rate("refreshes/s"),
+            cancelled.rate("cancels/s"),
+        ])
     }
 
     fn with_many_producers(&self, client: &dyn Client) -> Result<Vec<Figure>> {
         let scheduled = self.wait(client, PRODUCERS, Request::Schedule(far(self.jobs)), None)?;
         let cancelled = self.wait(client, PRODUCERS, Request::Cancel, Some(scheduled.count))?;
-        let p99 = |name, asked: &Measured| Figure::time(name, asked.p99.as_nanos() as f64);
-        let (scheduled_p99, cancelled_p99) =
-            (p99("schedule p99", &scheduled), p99("cancel p99", &cancelled));
         Ok(vec![
             scheduled.rate("schedules/s"),
-            scheduled_p99,
+            scheduled.p99("schedule p99"),
             cancelled.rate("cancels/s"),
-            cancelled_p99,
+            cancelled.p99("cancel p99"),
         ])
     }
 
     fn without_waiting_then_run(&self, open: Open<'_>) -> Result<Vec<Figure>> {
-        let opened = open()?;
-        let is_store = matches!(opened, Opened::Store(_));
-        let (mut figures, count) =
-            self.with_client(opened, |load, client| load.without_waiting(client))?;
-        let nanos = if is_store {
-            run_all(open()?.into_store()?, count)?
-        } else {
-            fire_all(&mut *open()?.into_storage(), count, self.batch)?
+        let (mut figures, count) = self.with_client(open()?, Self::without_waiting)?;
+        let nanos = match open()? {
+            Opened::Store(store) => run_all(store, count)?,
+            Opened::BareDatabase(mut storage) => fire_all(&mut *storage, count, self.batch)?,
         };
         figures.push(Figure::rate("fires/s", count, nanos));
         Ok(figures)
@@ -128,15 +122,10 @@ impl Load {
     /// Schedules and cancels without waiting for each; then schedules as many that are due. Returns
     /// their number, too.
     fn without_waiting(&self, client: &dyn Client) -> Result<(Vec<Figure>, u64)> {
-        let (begun, mut count) = (Instant::now(), 0);
-        while begun.elapsed().as_secs_f64() < self.seconds {
-            let from = self.jobs + count;
-            // Several windows at a time, so that the wait at the end of each has little weight.
-            let some: Vec<u64> = (from..from + 40 * self.batch as u64).collect();
-            client.request_all(Request::Schedule(far(self.jobs)), &some)?;
-            count += some.len() as u64;
-        }
-        let scheduled = Figure::rate("schedules/s", count, nanos_since(begun));
+        // Several windows at a time, so that the wait at the end of each has little weight.
+        let (count, scheduled) = self.schedule_new(40 * self.batch, |jobs| {
+            client.request_all(Request::Schedule(far(self.jobs)), jobs)
+        })?;
         let jobs: Vec<u64> = (self.jobs..self.jobs + count).collect();
         let begun = Instant::now();
         client.request_all(Request::Cancel, &jobs)?;
@@ -145,16 +134,27 @@ impl Load {
         Ok((vec![scheduled, cancelled], count))
     }
 
-    /// Schedules batches of due jobs for the time of a figure, then claims and acknowledges them.
-    fn batches(&self, storage: &mut dyn JobStorage) -> Result<Vec<Figure>> {
+    /// Schedules new jobs for the time of a figure, `at_once` at a time. Returns their number.
+    fn schedule_new(
+        &self,
+        at_once: usize,
+        mut schedule: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<(u64, Figure)> {
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed().as_secs_f64() < self.seconds {
             let from = self.jobs + count;
-            let some: Vec<u64> = (from..from + self.batch as u64).collect();
-            storage.schedule(&some, Duration::ZERO)?;
+            let some: Vec<u64> = (from..from + at_once as u64).collect();
+            schedule(&some)?;
             count += some.len() as u64;
         }
-        let scheduled = Figure::rate("schedules/s", count, nanos_since(begun));
+        Ok((count, Figure::rate("schedules/s", count, nanos_since(begun))))
+    }
+
+    /// Schedules batches of due jobs for the time of a figure, then claims and acknowledges them.
+    fn batches(&self, storage: &mut dyn JobStorage) -> Result<Vec<Figure>> {
+        let (count, scheduled) = self.schedule_new(self.batch, |jobs| {
+            storage.change(Request::Schedule(Duration::ZERO), jobs)
+        })?;
         let nanos = fire_all(storage, count, self.batch)?;
         Ok(vec![scheduled, Figure::rate("fires/s", count, nanos)])
     }
@@ -250,13 +250,6 @@ fn nanos_since(begun: Instant) -> f64 {
 }
 
 impl Opened {
-    fn into_store(self) -> Result<Box<dyn Store>> {
-        match self {
-            Self::Store(store) => Ok(store),
-            Self::BareDatabase(_) => anyhow::bail!("a bare database is not a store"),
-        }
-    }
-
     pub(crate) fn into_storage(self) -> Box<dyn JobStorage> {
         match self {
             Self::Store(store) => Box::new(DirectStore(store)),

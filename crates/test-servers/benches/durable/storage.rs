@@ -7,16 +7,21 @@ use wheelhouse_durable::store::{
 };
 use wheelhouse_store_conformance::jobs::{ack, key as store_key};
 
+/// A change of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Schedule new jobs with this delay.
+    Schedule(Duration),
+    /// Move existing jobs.
+    Refresh(Duration),
+    /// Cancel existing jobs.
+    Cancel,
+}
+
 /// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait JobStorage: Send {
-    /// Schedules jobs that are due after a delay.
-    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
-
-    /// Moves jobs. All of them exist.
-    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
-
-    /// Cancels jobs. All of them exist.
-    fn cancel(&mut self, jobs: &[u64]) -> Result<()>;
+    /// Changes jobs.
+    fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()>;
 
     /// Claims up to `max` due jobs, begins their runs, and ends them. Returns how many there were.
     fn fire(&mut self, max: usize) -> Result<usize>;
@@ -25,10 +30,8 @@ pub(crate) trait JobStorage: Send {
     fn count(&mut self) -> Result<u64>;
 }
 
-/// The kind of all jobs.
 pub(crate) const KIND: &str = "bench/1";
 
-/// The payload of all jobs.
 pub(crate) const PAYLOAD: [u8; 64] =
     *b"The payload of a job: as long as what most of them carry around.";
 
@@ -56,24 +59,25 @@ impl DirectStore {
 }
 
 impl JobStorage for DirectStore {
-    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        let (kind, when) = (Kind::from(KIND), When::After(delay));
-        let put = |job: &u64| {
-            let (key, kind, policy) = (store_key(key(*job)), kind.clone(), String::new());
-            Change::Put(Put { key, kind, payload: PAYLOAD.to_vec(), policy, when, replace: false })
+    fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()> {
+        let kind = Kind::from(KIND);
+        let change = |job: &u64| {
+            let key = store_key(key(*job));
+            match request {
+                Request::Schedule(delay) => Change::Put(Put {
+                    key,
+                    kind: kind.clone(),
+                    payload: PAYLOAD.to_vec(),
+                    policy: String::new(),
+                    when: When::After(delay),
+                    replace: false,
+                }),
+                Request::Refresh(delay) => Change::Move { key, when: When::After(delay) },
+                Request::Cancel => Change::Cancel { key },
+            }
         };
-        self.commit(&jobs.iter().map(put).collect::<Vec<_>>(), Outcome::Done)
-    }
-
-    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        let when = When::After(delay);
-        let moves = jobs.iter().map(|job| Change::Move { key: store_key(key(*job)), when });
-        self.commit(&moves.collect::<Vec<_>>(), Outcome::Done)
-    }
-
-    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        let cancels = jobs.iter().map(|job| Change::Cancel { key: store_key(key(*job)) });
-        self.commit(&cancels.collect::<Vec<_>>(), Outcome::Cancelled)
+        let answer = if request == Request::Cancel { Outcome::Cancelled } else { Outcome::Done };
+        self.commit(&jobs.iter().map(change).collect::<Vec<_>>(), answer)
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {

@@ -5,17 +5,16 @@
 
 use crate::contender::open_store;
 use crate::experiment::Load;
-use crate::storage::{DirectStore, JobStorage, KIND};
+use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
-use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_frame::Figure;
+use wheelhouse_frame::{Figure, threads};
 
 /// The number of the first job: higher than those of all pending jobs.
 const FIRST: u64 = 1 << 40;
@@ -37,7 +36,7 @@ pub(crate) fn commit_jobs(name: &str, location: &str, count: u64) -> Result<()> 
         // The pauses spread the commits over all parts of a millisecond.
         thread::sleep(Duration::from_micros(2_000 + job * 37 % 1_000));
         let begun = Instant::now();
-        store.schedule(&[job], Duration::ZERO)?;
+        store.change(Request::Schedule(Duration::ZERO), &[job])?;
         println!("{job} {} {}", now(), begun.elapsed().as_nanos());
     }
     Ok(())
@@ -126,15 +125,7 @@ fn quantile(values: &mut [u64], percent: usize) -> f64 {
 
 /// How often threads of durable timers were woken so far. `None` where the system does not say.
 fn switches() -> Option<u64> {
-    let mut all = 0;
-    for thread in fs::read_dir("/proc/self/task").ok()? {
-        let folder = thread.ok()?.path();
-        if fs::read_to_string(folder.join("comm")).is_ok_and(|name| name.starts_with("wheelhouse"))
-        {
-            let status = fs::read_to_string(folder.join("status")).ok()?;
-            let line = status.lines().find_map(|its| its.strip_prefix("voluntary_ctxt_switches:"));
-            all += line?.trim().parse::<u64>().ok()?;
-        }
-    }
-    Some(all)
+    let threads = threads::all();
+    let ours = threads.values().filter(|it| it.name.starts_with("wheelhouse"));
+    (!threads.is_empty()).then(|| ours.map(|it| it.sleeps).sum())
 }

@@ -27,10 +27,11 @@ pub(crate) struct KafkaModel {
     /// Slots by expiry. With equal expiry the highest level is first.
     queue: BTreeMap<(Tick, Reverse<usize>), Place>,
     /// How often slots were offered.
-    offers: u64,
+    pub(crate) offers: u64,
     /// Names of timers that a poll must skip.
     cancelled: HashSet<u64>,
-    longest_queue: usize,
+    /// The largest number of slots in the queue at any time.
+    pub(crate) longest_queue: usize,
 }
 
 #[derive(Debug)]
@@ -56,7 +57,6 @@ pub(crate) struct Place {
     pub(crate) slot: u64,
 }
 
-/// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Poll {
     /// The expiry of the slot, and its place.
@@ -177,17 +177,6 @@ impl KafkaModel {
         self.queue.first_key_value().map(|((expiry, _), _)| *expiry)
     }
 
-    /// How often slots were offered to the queue.
-    pub(crate) fn offers(&self) -> u64 {
-        self.offers
-    }
-
-    /// The largest number of slots in the queue at any time.
-    pub(crate) fn longest_queue(&self) -> usize {
-        self.longest_queue
-    }
-
-    /// The number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
     }

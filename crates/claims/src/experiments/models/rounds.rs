@@ -32,7 +32,6 @@ struct Task {
     times: i64,
 }
 
-/// A wheel with rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundsModel {
     rules: Rules,
@@ -62,7 +61,6 @@ impl RoundsModel {
         self.slots[slot as usize].push(Task { name, delay, rounds, times });
     }
 
-    /// Advances by one tick.
     pub(crate) fn tick(&mut self) -> Visit {
         self.ticks += u64::from(self.rules == Rules::S4);
         let visit = self.visit();

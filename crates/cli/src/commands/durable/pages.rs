@@ -57,7 +57,6 @@ impl Opened {
         }
     }
 
-    /// The dead letter of a generation.
     pub(super) fn letter(&mut self, generation: u64) -> Result<Option<Dead>> {
         let read = self.store.dead(generation.checked_sub(1), 1);
         let found = read.map_err(|error| failure(&self.name, error))?.pop();

@@ -13,7 +13,6 @@ pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
     /// The file; or the server, without its password, and the queue.
     pub(super) name: String,
-    /// The kind of store.
     pub(super) kind: &'static str,
     /// The format of its data.
     pub(super) format: u32,

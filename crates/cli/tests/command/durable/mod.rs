@@ -159,7 +159,6 @@ fn is_changed(place: &[&str], store: &mut dyn Store) {
     assert_eq!(shown(&call(place, "resume", &[])), (false, false));
 }
 
-/// Everything in a store.
 fn rows(store: &mut dyn Store) -> Vec<Entry> {
     let mut rows = store.scan(None, 1_000).unwrap();
     rows.sort_by(|a, b| a.key.cmp(&b.key));

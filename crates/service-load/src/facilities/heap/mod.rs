@@ -8,20 +8,21 @@
 
 mod state;
 
-use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
+use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use crate::load::processors;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use state::{Due, HeapEntry, State, Task, Work, lock};
 use std::cmp::Reverse;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Shared {
+    /// `true` if a refresh only writes to the job.
+    is_lazy: bool,
     state: Mutex<State>,
     changed: Condvar,
     /// Work that was handed to the pool and is not finished.
@@ -31,7 +32,6 @@ struct Shared {
 /// The heap, its waiting thread, and optionally a pool.
 pub struct HeapAndCondvar {
     shared: Arc<Shared>,
-    is_lazy: bool,
     /// The first thread waits for due jobs. The others, if any, run them.
     threads: Vec<JoinHandle<()>>,
 }
@@ -43,18 +43,18 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        Self::with(State::default(), |shared| vec![spawn(move || shared.drive(Due::run))])
+        Self::with(false, |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same, but a refresh only writes to the job.
     pub(crate) fn lazy() -> Result<Self> {
-        Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(Due::run))])
+        Self::with(true, |shared| vec![spawn(move || shared.drive(state::run))])
     }
 
     /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
     /// and at least four, as in the service.
     pub(crate) fn with_pool() -> Result<Self> {
-        Self::with(State::default(), |shared| {
+        Self::with(false, |shared| {
             let (sender, receiver) = crossbeam_channel::unbounded();
             let worker = |_| {
                 let (shared, receiver) = (Arc::clone(&shared), receiver.clone());
@@ -74,35 +74,28 @@ impl HeapAndCondvar {
     }
 
     fn with(
-        state: State,
-        threads: impl FnOnce(Arc<Shared>) -> Vec<io::Result<JoinHandle<()>>>,
+        is_lazy: bool,
+        threads: impl FnOnce(Arc<Shared>) -> Vec<Result<JoinHandle<()>>>,
     ) -> Result<Self> {
-        let is_lazy = state.lazy;
-        let shared = Arc::new(Shared { state: Mutex::new(state), ..Shared::default() });
-        let threads = threads(Arc::clone(&shared)).into_iter().collect::<io::Result<_>>();
-        let threads = threads.context("cannot start a thread")?;
-        Ok(Self { shared, is_lazy, threads })
+        let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
+        let threads = threads(Arc::clone(&shared)).into_iter().collect::<Result<_>>()?;
+        Ok(Self { shared, threads })
     }
 
     fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
         let task = Arc::new(Mutex::new(Task { due, work: Some(work) }));
-        let mut state = lock(&self.shared.state);
-        let is_first = state.push(due, Arc::clone(&task));
-        drop(state);
-        if is_first {
-            self.shared.changed.notify_one();
-        }
+        self.shared.push(due, Arc::clone(&task));
         task
     }
 }
 
-fn spawn(run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name("heap-and-condvar".to_owned()).spawn(run)
+fn spawn(run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    start_thread("heap-and-condvar", run)
 }
 
 impl Shared {
-    /// Passes due work to `run`, until it is stopped. Work that `run` returns is pushed again.
-    fn drive(&self, run: impl Fn(Due) -> Option<Due>) {
+    /// Passes due work to `run`, until it is stopped. A task that `run` returns is pushed again.
+    fn drive(&self, run: impl Fn(Due) -> Option<(Instant, Arc<Mutex<Task>>)>) {
         let mut state = lock(&self.state);
         while !state.stopped {
             let Some(Reverse(first)) = state.heap.peek() else {
@@ -120,16 +113,16 @@ impl Shared {
             }
             let Some(Reverse(entry)) = state.heap.pop() else { continue };
             let mut task = lock(&entry.task);
-            if state.lazy && task.due > entry.due && task.work.is_some() {
+            if self.is_lazy && task.due > entry.due && task.work.is_some() {
                 state.push(task.due, Arc::clone(&entry.task)); // it was refreshed
             } else if task.due == entry.due
                 && let Some(work) = task.work.take()
             {
                 drop((state, task));
-                let again = run(Due { entry, work });
+                let again = run((entry.task, work));
                 state = lock(&self.state);
-                if let Some(again) = again {
-                    state.push_again(again);
+                if let Some((due, task)) = again {
+                    state.push(due, task);
                 }
             } else {
                 drop(task);
@@ -140,13 +133,17 @@ impl Shared {
 
     /// Runs work of the pool.
     fn run(&self, due: Due) {
-        if let Some(again) = due.run() {
-            let is_first = lock(&self.state).push_again(again);
-            if is_first {
-                self.changed.notify_one();
-            }
+        if let Some((due, task)) = state::run(due) {
+            self.push(due, task);
         }
         self.handed_over.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn push(&self, due: Instant, task: Arc<Mutex<Task>>) {
+        let is_first = lock(&self.state).push(due, task);
+        if is_first {
+            self.changed.notify_one();
+        }
     }
 }
 
@@ -166,7 +163,7 @@ impl Facility for HeapAndCondvar {
             return Answer::TooLate;
         }
         drop(cancelled);
-        lock(&self.shared.state).mark_dead();
+        lock(&self.shared.state).mark_dead(self.shared.is_lazy);
         Answer::Done
     }
 
@@ -176,7 +173,7 @@ impl Facility for HeapAndCondvar {
 
     fn refresh(&self, Session(task): &Session, due: Instant) -> Answer {
         // The lock of the heap before that of the task, as in `drive`.
-        let state = (!self.is_lazy).then(|| lock(&self.shared.state));
+        let state = (!self.shared.is_lazy).then(|| lock(&self.shared.state));
         let mut its = lock(task);
         if its.work.is_none() {
             return Answer::TooLate;
@@ -185,7 +182,7 @@ impl Facility for HeapAndCondvar {
         drop(its);
         let Some(mut state) = state else { return Answer::Done }; // noticed at the former time
         let is_first = state.push(due, Arc::clone(task));
-        state.mark_dead();
+        state.mark_dead(false);
         drop(state);
         if is_first {
             self.shared.changed.notify_one();
@@ -211,14 +208,14 @@ impl Facility for HeapAndCondvar {
     fn count(&self) -> Result<usize> {
         // One lock within the other, as in `drive`. Cancelled and moved jobs still have entries in
         // the heap.
-        let is_live = |entry: &&Reverse<HeapEntry>| entry.0.is_live(self.is_lazy);
+        let is_live = |entry: &&Reverse<HeapEntry>| entry.0.is_live(self.shared.is_lazy);
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }
 
     fn stop(self) {
         lock(&self.shared.state).stopped = true;
         self.shared.changed.notify_one();
-        self.threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
+        self.threads.into_iter().for_each(join);
     }
 }
 

@@ -58,30 +58,26 @@ impl Ord for HeapEntry {
     }
 }
 
-/// Work that is due, and its entry, which is not in the heap.
-pub(super) struct Due {
-    pub(super) entry: HeapEntry,
-    pub(super) work: Work,
-}
+/// Work that was taken out of its task because it is due.
+pub(super) type Due = (Arc<Mutex<Task>>, Work);
 
-impl Due {
-    /// Runs it. If it is to run again, returns it with its next time.
-    pub(super) fn run(mut self) -> Option<Self> {
-        match self.work {
-            Work::Job(job) => job.run(),
-            Work::Mark(done) => done.send(()).unwrap_or_default(),
-            Work::Periodic(mut again) => {
-                let (job, period) = &mut *again;
-                job.run();
-                self.entry.due += *period;
-                if job.left() > 0 {
-                    self.work = Work::Periodic(again);
-                    return Some(self);
-                }
+/// Runs work. If it is to run again, puts it back into its task, and returns the next time and the
+/// task.
+pub(super) fn run((task, work): Due) -> Option<(Instant, Arc<Mutex<Task>>)> {
+    match work {
+        Work::Job(job) => job.run(),
+        Work::Mark(done) => done.send(()).unwrap_or_default(),
+        Work::Periodic(mut again) => {
+            let (job, period) = &mut *again;
+            job.run();
+            if job.left() > 0 {
+                let due = lock(&task).due + *period;
+                *lock(&task) = Task { due, work: Some(Work::Periodic(again)) };
+                return Some((due, task));
             }
         }
-        None
     }
+    None
 }
 
 #[derive(Default)]
@@ -91,18 +87,12 @@ pub(super) struct State {
     /// Entries whose job was cancelled or has another entry.
     pub(super) dead: usize,
     pub(super) stopped: bool,
-    pub(super) lazy: bool,
 }
 
 /// A heap with fewer entries is not compacted.
 const COMPACTED: usize = 1_024;
 
 impl State {
-    /// A heap in which a refresh is a write to the job.
-    pub(super) fn lazy() -> Self {
-        Self { lazy: true, ..Self::default() }
-    }
-
     /// Pushes an entry. Returns `true` if it is the first one.
     pub(super) fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
         let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
@@ -111,18 +101,11 @@ impl State {
         is_first
     }
 
-    /// Pushes work that is to run again. Returns `true` if its entry is the first one.
-    pub(super) fn push_again(&mut self, Due { entry, work }: Due) -> bool {
-        *lock(&entry.task) = Task { due: entry.due, work: Some(work) };
-        self.push(entry.due, entry.task)
-    }
-
     /// Counts a dead entry. If more than half of the entries are dead, removes them all: O(n) for
     /// n/2 cancellations.
-    pub(super) fn mark_dead(&mut self) {
+    pub(super) fn mark_dead(&mut self, lazy: bool) {
         self.dead += 1;
         if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
-            let lazy = self.lazy;
             self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
             self.dead = 0;
         }
