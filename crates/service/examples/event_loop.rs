@@ -3,7 +3,9 @@
 //! between datagrams, so no peer can keep it from its timers.
 //!
 //! The loop sleeps in the system call until the scheduler's next wake-up. The scheduler wakes it
-//! when another thread has scheduled something that is due earlier.
+//! when another thread has scheduled something that is due earlier. The timeout of a socket is
+//! coarse: a system may round it up to a tick of some milliseconds. A program that needs more
+//! precise timers sleeps in `epoll_pwait2`, `kqueue` or the like.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example event_loop
@@ -68,17 +70,27 @@ impl Server {
             }
             let wakeup = self.scheduler.next_wakeup();
             let left = wakeup.map(|wakeup| wakeup.saturating_since(self.timers.now()));
-            // The socket refuses a timeout of zero.
-            self.socket.set_read_timeout(left.map(|left| left.max(Duration::from_micros(1))))?;
-            match self.socket.recv_from(&mut bytes) {
+            let received = if left == Some(Duration::ZERO) {
+                // The socket refuses a timeout of zero, and the shortest is a tick of the system.
+                self.socket.set_nonblocking(true)?;
+                let received = self.socket.recv_from(&mut bytes);
+                self.socket.set_nonblocking(false)?;
+                received
+            } else {
+                self.socket.set_read_timeout(left)?;
+                self.socket.recv_from(&mut bytes)
+            };
+            match received {
                 Ok((0, _)) => {}
                 Ok((length, peer)) => {
                     self.socket.send_to(&bytes[..length], peer)?;
                     self.heard(peer)?;
                 }
-                // The time is over, or a signal came.
                 Err(error) => match error.kind() {
+                    // The time is over, or a signal came.
                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    // On Windows: a peer that was sent something is gone.
+                    ErrorKind::ConnectionReset => {}
                     _ => return Err(error.into()),
                 },
             }

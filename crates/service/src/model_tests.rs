@@ -71,7 +71,11 @@ fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
 
 /// Drives a scheduler on a clock that stands still, until `is_done`. If it sleeps past a job, no
 /// thread can wake it, and loom reports a deadlock.
-fn drive(mut scheduler: Scheduler, is_done: impl Fn() -> bool) -> Scheduler {
+fn drive(
+    mut scheduler: Scheduler,
+    next_wakeup: fn(&Scheduler) -> Option<Moment>,
+    is_done: impl Fn() -> bool,
+) -> Scheduler {
     let parker = Parker::new();
     let waker = parker.unparker().clone();
     scheduler.set_waker(Arc::new(move || waker.unpark()));
@@ -80,10 +84,15 @@ fn drive(mut scheduler: Scheduler, is_done: impl Fn() -> bool) -> Scheduler {
         if is_done() {
             return scheduler;
         }
-        if scheduler.driver().next_wakeup().is_none_or(|wakeup| wakeup > Moment::ORIGIN) {
+        if next_wakeup(&scheduler).is_none_or(|wakeup| wakeup > Moment::ORIGIN) {
             parker.park();
         }
     }
+}
+
+/// When a thread of a service would wake up by itself.
+fn of_a_service(scheduler: &Scheduler) -> Option<Moment> {
+    scheduler.driver().next_wakeup()
 }
 
 #[test]
@@ -94,7 +103,7 @@ fn no_wake_up_is_lost() {
         let producer = thread::spawn(move || {
             timers.after(Duration::ZERO).run(job).unwrap();
         });
-        let _scheduler = drive(scheduler, || ran() == 1);
+        let _scheduler = drive(scheduler, of_a_service, || ran() == 1);
         producer.join().unwrap();
     });
 }
@@ -113,8 +122,22 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
             thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job))))
         });
         let all_ran = || runs.load(Ordering::SeqCst) == 2;
-        let _scheduler = drive(scheduler, all_ran);
+        let _scheduler = drive(scheduler, of_a_service, all_ran);
         producers.into_iter().for_each(|producer| producer.join().unwrap());
+    });
+}
+
+/// A job that is moved to the present from another thread, while an event loop goes to sleep until
+/// its former time.
+#[test]
+fn no_wake_up_is_lost_to_who_moves_a_job() {
+    check(3, || {
+        let scheduler = Scheduler::builder().clock(ManualClock::new()).build().unwrap();
+        let (job, ran) = counted();
+        let handle = scheduler.handle().after(Duration::from_secs(3600)).run(job).unwrap();
+        let owner = thread::spawn(move || handle.reschedule(Moment::ORIGIN).unwrap());
+        let _scheduler = drive(scheduler, Scheduler::next_wakeup, || ran() == 1);
+        owner.join().unwrap();
     });
 }
 

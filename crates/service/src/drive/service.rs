@@ -43,7 +43,9 @@ pub enum Stop {
     WaitFor(Duration),
     /// Waits until all jobs have run at their times and are over, for at most this time; then as
     /// `Now`. New jobs are refused from the start. Periodic jobs without a last run are returned at
-    /// once; if one is running, it ends with that run. Futures continue to work.
+    /// once; if one is running, it ends with that run. Futures continue to work. The drain does not
+    /// wait for the values of a [`DelayQueue`](crate::future::DelayQueue), which accepts more until
+    /// the drain is over.
     Drain(Duration),
 }
 

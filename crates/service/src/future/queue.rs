@@ -23,18 +23,28 @@ use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 /// insertion, unless one was moved. A value whose time has come stays in the queue until it is
 /// taken, and can no longer be postponed or removed.
 ///
-/// A queue has its own wheel. For the service it is one future, which waits even if the limit of
-/// jobs is reached. If several tasks wait for a value, the task that polled last is woken.
+/// A queue has its own wheel, which keeps its memory until the queue is dropped. For the service
+/// the queue is one [`Sleep`], however many values it has: they do not count for
+/// [`max_jobs`](crate::Builder::max_jobs), and the sleep is never refused. The counts of the
+/// service show that sleep: each wait is scheduled; a wait that is moved to another value is
+/// rescheduled, and one that ends because the queue is empty is cancelled. If several tasks wait
+/// for a value, the task that polled last is woken.
 ///
 /// If the service is stopped, the stream ends after the last value whose time has come. The others
-/// stay in the queue: [`into_values`](Self::into_values) returns them. Dropping the queue drops the
-/// values in it.
+/// stay in the queue: [`into_values`](Self::into_values) returns them. A
+/// [drain](crate::Stop::Drain) does not wait for values, and the queue accepts more until the drain
+/// is over. Dropping the queue drops the values in it.
 #[must_use = "a queue does nothing unless it is polled"]
 pub struct DelayQueue<T> {
-    timers: Handle,
     /// Until the first value is due.
     sleep: Sleep,
-    state: Arc<Mutex<State<T>>>,
+    shared: Arc<Shared<T>>,
+}
+
+/// The part of a queue that the handles of its values refer to.
+struct Shared<T> {
+    timers: Handle,
+    state: Mutex<State<T>>,
 }
 
 struct State<T> {
@@ -56,14 +66,13 @@ impl<T> State<T> {
 
 /// The handle of a value in a [`DelayQueue`]. Dropping it does nothing to the value.
 pub struct Delayed<T> {
-    timers: Handle,
     id: TimerId,
-    state: Arc<Mutex<State<T>>>,
+    shared: Arc<Shared<T>>,
 }
 
-/// The tick of a time from now. `None` if it is out of range.
-fn tick_after(timers: &Handle, delay: Duration) -> Option<Tick> {
-    let (ticks, deadline) = (timers.ticks(), timers.now().checked_add(delay)?);
+/// The tick of a time from `now`. `None` if it is out of range.
+fn tick_after(timers: &Handle, now: Moment, delay: Duration) -> Option<Tick> {
+    let (ticks, deadline) = (timers.ticks(), now.checked_add(delay)?);
     ticks.reaches(deadline).then(|| ticks.not_before(deadline))
 }
 
@@ -71,13 +80,19 @@ fn tick_now(timers: &Handle) -> Tick {
     timers.ticks().reached(timers.now())
 }
 
+/// A wheel without values. Each slot of its first level takes as much memory as a value.
+fn wheel<T>(slots: usize, now: Tick) -> HierarchicalWheel<T> {
+    let wheel = HierarchicalWheel::builder().slots_per_level(slots).start(now).build();
+    wheel.expect("the number of slots is a power of two")
+}
+
 impl<T> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
-        let values = HierarchicalWheel::new();
-        let state = State { values, waker: None, until: Tick::MAX };
+        let state = State { values: wheel(16, tick_now(timers)), waker: None, until: Tick::MAX };
         let sleep = timers.sleep(Duration::ZERO).without_limit();
-        Self { timers: timers.clone(), sleep, state: Arc::new(Mutex::new(state)) }
+        let shared = Shared { timers: timers.clone(), state: Mutex::new(state) };
+        Self { sleep, shared: Arc::new(shared) }
     }
 
     /// Inserts a value that comes out `delay` from now.
@@ -86,16 +101,17 @@ impl<T> DelayQueue<T> {
     ///
     /// If the service has been stopped, or the time is out of range; the error contains the value.
     pub fn insert(&self, delay: Duration, value: T) -> Result<Delayed<T>, Rejected<T>> {
-        if self.timers.is_stopped() {
+        let timers = &self.shared.timers;
+        if timers.is_stopped() {
             return Err(Rejected { reason: Reason::Stopped, job: value });
         }
-        let Some(tick) = tick_after(&self.timers, delay) else {
+        let Some(tick) = tick_after(timers, timers.now(), delay) else {
             return Err(Rejected { reason: Reason::Overflow, job: value });
         };
-        let mut state = self.state.lock();
+        let mut state = self.shared.state.lock();
         let id = state.values.insert(tick, value);
         State::changed(state);
-        Ok(Delayed { timers: self.timers.clone(), id, state: Arc::clone(&self.state) })
+        Ok(Delayed { id, shared: Arc::clone(&self.shared) })
     }
 
     /// All values in the queue, in the order of their deadlines.
@@ -106,7 +122,7 @@ impl<T> DelayQueue<T> {
     /// The number of values in the queue, including those whose time has come and that were not
     /// taken yet.
     pub fn len(&self) -> usize {
-        self.state.lock().values.len()
+        self.shared.state.lock().values.len()
     }
 
     /// Returns `true` if the queue has no value.
@@ -120,27 +136,31 @@ impl<T> DelayQueue<T> {
     }
 
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut reached = tick_now(&self.timers);
+        let Self { sleep, shared } = self;
+        let mut reached = tick_now(&shared.timers);
         loop {
-            let mut state = self.state.lock();
+            let mut state = shared.state.lock();
             if let Some(due) = state.values.pop_expired(reached) {
                 return Poll::Ready(Some(due.value));
             }
             let Some(next) = state.values.next_wakeup() else {
                 drop(state);
-                self.sleep.reset_to(None);
+                sleep.reset_to(None);
                 return Poll::Ready(None);
             };
             state.until = next;
-            let before = state.waker.replace(context.waker().clone());
+            let wakes_it = state.waker.as_ref().is_some_and(|it| it.will_wake(context.waker()));
+            let new = (!wakes_it).then(|| context.waker().clone());
+            let before = new.and_then(|new| state.waker.replace(new));
             // Without the lock: this may drop a task that owns the queue.
             drop(state);
             drop(before);
-            let until = Some(self.timers.ticks().instant(next));
-            if self.sleep.deadline() != until {
-                self.sleep.reset_to(until);
+            let until = Some(shared.timers.ticks().instant(next));
+            if sleep.deadline() != until {
+                sleep.reset_to(until);
             }
-            match Pin::new(&mut self.sleep).poll(context) {
+            // Even if the waker stays: the sleep may be over before its time by the clock.
+            match Pin::new(&mut *sleep).poll(context) {
                 // The clock may be behind the moment of a poll of a scheduler.
                 Poll::Ready(Ok(())) => reached = reached.max(next),
                 Poll::Ready(Err(_stopped)) => return Poll::Ready(None),
@@ -149,9 +169,16 @@ impl<T> DelayQueue<T> {
         }
     }
 
+    /// Removes the values, and releases what the handles of values would keep.
     fn take_all(&self) -> Vec<T> {
-        let mut values = Vec::new();
-        self.state.lock().values.advance(Tick::MAX, |expired| values.push(expired.value));
+        let (empty, mut values) = (wheel(2, 0), Vec::new());
+        let mut state = self.shared.state.lock();
+        let mut wheel = std::mem::replace(&mut state.values, empty);
+        let waker = state.waker.take();
+        drop(state);
+        // Without the lock: dropping a waker runs code of the executor.
+        discard(waker);
+        wheel.advance(Tick::MAX, |expired| values.push(expired.value));
         values
     }
 }
@@ -184,7 +211,7 @@ impl<T> Delayed<T> {
     ///
     /// [`ChangeError::Over`]: its time has come, or it is no longer in the queue.
     pub fn remove(&self) -> Result<T, ChangeError> {
-        let mut state = self.pending()?;
+        let mut state = self.pending(self.shared.timers.now())?;
         let value = state.values.cancel(self.id).expect("it is pending");
         State::changed(state);
         Ok(value)
@@ -197,11 +224,13 @@ impl<T> Delayed<T> {
     /// As with [`remove`](Self::remove). Or [`Stopped`](ChangeError::Stopped): the service has been
     /// stopped; [`Overflow`](ChangeError::Overflow): the time is out of range.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        let mut state = self.pending()?;
-        if self.timers.is_stopped() {
+        let timers = &self.shared.timers;
+        let now = timers.now();
+        let mut state = self.pending(now)?;
+        if timers.is_stopped() {
             return Err(ChangeError::Stopped);
         }
-        let tick = tick_after(&self.timers, delay).ok_or(ChangeError::Overflow)?;
+        let tick = tick_after(timers, now, delay).ok_or(ChangeError::Overflow)?;
         let moved = state.values.postpone(self.id, tick);
         debug_assert!(moved, "it is pending");
         State::changed(state);
@@ -211,22 +240,23 @@ impl<T> Delayed<T> {
     /// The tick at which the value is due; `None` if its time has come, or it is no longer in the
     /// queue.
     pub fn deadline(&self) -> Option<Moment> {
-        let tick = self.pending().ok()?.values.deadline(self.id)?;
-        Some(self.timers.ticks().instant(tick))
+        let timers = &self.shared.timers;
+        let tick = self.pending(timers.now()).ok()?.values.deadline(self.id)?;
+        Some(timers.ticks().instant(tick))
     }
 
-    /// The state of the queue, if the time of this value has not come.
-    fn pending(&self) -> Result<MutexGuard<'_, State<T>>, ChangeError> {
-        let state = self.state.lock();
-        let deadline = state.values.deadline(self.id);
-        let is_pending = deadline.is_some_and(|deadline| deadline > tick_now(&self.timers));
+    /// The state of the queue, if the time of this value has not come by `now`.
+    fn pending(&self, now: Moment) -> Result<MutexGuard<'_, State<T>>, ChangeError> {
+        let reached = self.shared.timers.ticks().reached(now);
+        let state = self.shared.state.lock();
+        let is_pending = state.values.deadline(self.id).is_some_and(|tick| tick > reached);
         if is_pending { Ok(state) } else { Err(ChangeError::Over) }
     }
 }
 
 impl<T> Clone for Delayed<T> {
     fn clone(&self) -> Self {
-        Self { timers: self.timers.clone(), id: self.id, state: Arc::clone(&self.state) }
+        Self { id: self.id, shared: Arc::clone(&self.shared) }
     }
 }
 

@@ -114,7 +114,7 @@ impl Future for Sleep {
         match self.state {
             State::Idle => self.state = self.begin_wait(context),
             State::Waiting(id) => {
-                let waker = context.waker().clone();
+                let waker = context.waker();
                 let before = self.service.shards.with(id.shard(), |state| state.listen(id, waker));
                 if before.is_none() {
                     self.state = State::Ready(self.answer());

@@ -363,13 +363,15 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.counts.scheduled == over + self.slots.len() as u64
     }
 
-    /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker
-    /// without the lock: that may drop a task whose futures want the lock.
-    pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
+    /// Stores this waker, unless the stored one wakes the same task, and returns the one that it
+    /// replaces. `None` if the job is over. Drop the old waker without the lock: that may drop a
+    /// task whose futures want the lock.
+    pub(crate) fn listen(&mut self, id: Id, waker: &Waker) -> Option<Option<Waker>> {
         let Body::Other(Other::Wake(index, _)) = self.slots.of(id)?.body else {
             unreachable!("only a future that sleeps calls this, and its job has a waker");
         };
-        Some(std::mem::replace(&mut self.wakers[index], waker))
+        let stored = &mut self.wakers[index];
+        Some((!stored.will_wake(waker)).then(|| std::mem::replace(stored, waker.clone())))
     }
 
     #[inline]

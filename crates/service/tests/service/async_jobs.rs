@@ -7,7 +7,9 @@ use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::SystemTime;
-use wheelhouse_service::{Event, EventKind, ManualClock, Reason, Run, Service, Status, Stop};
+use wheelhouse_service::{
+    Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
+};
 
 #[test]
 fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
@@ -32,6 +34,33 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
     rig.play(35);
     assert_eq!(runs.len(), 1, "it makes up for the periods that have passed");
+}
+
+/// One run is due at a time, even if several periods were missed.
+#[test]
+fn in_a_burst_each_missed_period_has_its_run_after_the_one_before() {
+    let (mut rig, runs, _) = Rig::with_kept_futures();
+    let burst = rig.timers.every(ms(10)).missed(Missed::Burst);
+    let (deadlines, log) = (Log::default(), Log::default());
+    let (its, receivers) = (deadlines.clone(), log.clone());
+    let job = burst.run_async(move |run| {
+        let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
+        its.push(run.deadline());
+        receivers.push(sender);
+        async { receiver.await.unwrap() }
+    });
+    rig.play(10);
+    for _ in 0..3 {
+        let mut run = runs.one();
+        assert!(poll(&mut run).is_pending());
+        rig.play(35);
+        assert_eq!(runs.len(), 0, "no run overlaps another");
+        log.one().send(()).unwrap();
+        assert!(poll(&mut run).is_ready());
+        rig.play(35);
+    }
+    assert_eq!((runs.len(), job.unwrap().runs()), (0, 3));
+    assert_eq!(deadlines.take(), [10, 20, 30].map(at));
 }
 
 #[test]

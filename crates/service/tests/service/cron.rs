@@ -1,5 +1,6 @@
 //! The times of cron lines, also around changes of clocks. `cron_lines.rs` tests their syntax.
 
+use crate::common::{HOUR, Log, Rig};
 use crate::cron_lines::cron_field;
 use fastrand::Rng;
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
 use wheelhouse_service::cron::jiff::{self, Timestamp, Zoned};
-use wheelhouse_service::{ManualClock, Reason, Rule, Scheduler};
+use wheelhouse_service::{Clock, ManualClock, Reason, Rule, Run, Scheduler};
 
 fn instant(text: &str) -> SystemTime {
     text.parse::<Timestamp>().unwrap().into()
@@ -60,10 +61,27 @@ fn weekly_and_monthly_reports_come_on_their_days() {
     }
 }
 
+/// The runs of a job on a scheduler in the two days after an instant.
+fn runs_of_two_days(line: &str, zone: &TimeZone, after: &str) -> Vec<String> {
+    let (mut rig, runs) = (Rig::starting(instant(after)), Log::default());
+    let (log, wall, its) = (runs.clone(), rig.clock.clone(), zone.clone());
+    let job = move |_: &Run<'_>| {
+        let time = Timestamp::try_from(wall.wall()).unwrap().to_zoned(its.clone());
+        log.push(time.strftime("%a %F %H:%M").to_string());
+    };
+    rig.timers.on(Cron::new(line, zone.clone()).unwrap()).run(job).unwrap();
+    rig.pass(48 * HOUR);
+    runs.take()
+}
+
 /// 02:30 is skipped in one night of the year, and occurs twice in another.
 #[test]
 fn a_time_that_is_skipped_or_repeated_has_one_run() {
-    let nightly = |after| first_two("30 2 * * *", &berlin(), after);
+    let nightly = |after| {
+        let times = first_two("30 2 * * *", &berlin(), after);
+        assert_eq!(runs_of_two_days("30 2 * * *", &berlin(), after), times, "on a scheduler");
+        times
+    };
     let spring = ["Sun 2026-03-29 03:00", "Mon 2026-03-30 02:30"];
     assert_eq!(nightly("2026-03-28T12:00:00Z"), spring);
     let autumn = ["Sun 2026-10-25 02:30", "Mon 2026-10-26 02:30"];

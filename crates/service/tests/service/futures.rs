@@ -1,15 +1,20 @@
 //! Futures: polled by hand on a manual clock, which makes each step visible.
 
-use crate::common::{HOUR, Rig, at, await_here, ms, poll, returns};
+use crate::common::{HOUR, Rig, arrives, at, await_here, ms, poll, returns};
+use crossbeam_channel::unbounded;
 use futures_core::Stream;
+use std::cell::Cell;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
-use wheelhouse_service::future::{DelayQueue, Sleep, TimeoutError};
-use wheelhouse_service::{ChangeError, Missed, Reason, Service, Stop};
+use wheelhouse_service::future::{DelayQueue, Delayed, Sleep, TimeoutError};
+use wheelhouse_service::{ChangeError, Missed, Reason, Run, Service, Stop};
+
+const READY: Poll<Result<(), Reason>> = Poll::Ready(Ok(()));
 
 /// Counts how often a task was woken.
 #[derive(Default)]
@@ -51,8 +56,7 @@ fn a_sleep_is_ready_at_its_time_and_wakes_the_task_that_polled_last_once() {
     assert_eq!((task.woken(), rig.timers.len()), (0, 1));
     rig.play(5);
     assert_eq!((first.woken(), task.woken(), rig.timers.len()), (0, 1, 0));
-    let ready = Poll::Ready(Ok(()));
-    assert_eq!([(); 2].map(|()| task.poll(sleep.as_mut())), [ready; 2]);
+    assert_eq!([(); 2].map(|()| task.poll(sleep.as_mut())), [READY; 2]);
     // It is reset, before it is ready and afterwards.
     sleep.reset(ms(5));
     assert!(task.poll(sleep.as_mut()).is_pending());
@@ -60,7 +64,37 @@ fn a_sleep_is_ready_at_its_time_and_wakes_the_task_that_polled_last_once() {
     rig.play(12);
     assert_eq!((task.woken(), task.poll(sleep.as_mut())), (0, Poll::Pending));
     rig.play(13);
-    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (1, ready));
+    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (1, READY));
+}
+
+/// Moments that have passed are due at once: when the service has polled, and not at the first poll
+/// of the future.
+#[test]
+fn what_waits_for_a_moment_is_ready_then_or_at_once() {
+    let (mut rig, task) = (Rig::new(), Task::default());
+    rig.play(10);
+    let [mut future, mut past] = [15, 5].map(|time| Box::pin(rig.timers.sleep_until(at(time))));
+    let left = at(5).saturating_since(rig.timers.now());
+    let mut timeout = pin!(rig.timers.timeout(left, pending::<()>()));
+    let every = rig.timers.every(ms(10));
+    let mut interval = every.first_at(at(5)).missed(Missed::Burst).interval().unwrap();
+    assert!(task.poll(past.as_mut()).is_pending() && task.poll(future.as_mut()).is_pending());
+    assert!(task.poll(timeout.as_mut()).is_pending() && task.next(&mut interval).is_pending());
+    rig.play(10);
+    assert_eq!((task.poll(past.as_mut()), task.poll(future.as_mut())), (READY, Poll::Pending));
+    assert_eq!(task.poll(timeout.as_mut()), Poll::Ready(Err(TimeoutError::Elapsed)));
+    let mut beats = Vec::new();
+    for now in 10..=30 {
+        rig.play(now);
+        while let Poll::Ready(Some(Ok(beat))) = task.next(&mut interval) {
+            beats.push((now, beat.deadline));
+        }
+        assert_eq!(task.poll(future.as_mut()).is_ready(), now >= 15);
+    }
+    assert_eq!(beats, [(10, at(5)), (15, at(15)), (25, at(25))]);
+    let refused = |period| rig.timers.every(period).interval().err();
+    assert_eq!(refused(ms(0)), Some(Reason::ZeroPeriod));
+    assert_eq!(refused(Duration::from_micros(999)), Some(Reason::PeriodBelowTick(ms(1))));
 }
 
 #[test]
@@ -221,6 +255,62 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert_eq!(queue.into_values(), ["stranded", "too"]);
     let rejected = DelayQueue::new(&rig.timers).insert(ms(1), "back").unwrap_err();
     assert_eq!((rejected.reason, rejected.job), (Reason::Stopped, "back"));
+}
+
+#[test]
+fn a_queue_wakes_the_task_that_polled_last_and_forgets_it_when_it_is_dropped() {
+    let (mut rig, first, task) = (Rig::new(), Task::default(), Task::default());
+    let mut queue = DelayQueue::new(&rig.timers);
+    let value = Arc::new(());
+    let delayed = queue.insert(ms(10), Arc::clone(&value)).unwrap();
+    assert!(first.next(&mut queue).is_pending() && task.next(&mut queue).is_pending());
+    queue.insert(ms(5), Arc::clone(&value)).unwrap();
+    assert_eq!((first.woken(), task.woken()), (0, 1));
+    assert!(first.next(&mut queue).is_pending() && task.next(&mut queue).is_pending());
+    rig.play(5);
+    assert_eq!((first.woken(), task.woken()), (0, 1));
+    assert!(task.next(&mut queue).is_ready() && task.next(&mut queue).is_pending());
+    drop(queue);
+    assert_eq!((Arc::strong_count(&task.0), Arc::strong_count(&value)), (1, 1));
+    let over = (None, Err(ChangeError::Over), Err(ChangeError::Over));
+    assert_eq!((delayed.deadline(), delayed.refresh(ms(1)), delayed.remove()), over);
+}
+
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<DelayQueue<Cell<u8>>>();
+    is_send_and_sync::<Delayed<Cell<u8>>>();
+};
+
+/// One thread awaits a value that is an hour away. Another moves it to the present, or removes it.
+#[test]
+fn a_queue_is_awaited_on_one_thread_and_changed_on_another() {
+    let service = Service::builder().workers(3).start().unwrap();
+    let timers = service.handle();
+    let ((give, given), (sender, came)) = (unbounded(), unbounded());
+    let job = move |_: &Run<'_>| async move {
+        let mut queue = DelayQueue::new(&timers);
+        for value in 0..200 {
+            give.send(queue.insert(HOUR, value).unwrap()).unwrap();
+            sender.send(queue.next().await).unwrap();
+        }
+    };
+    service.handle().after(ms(0)).run_async(job).unwrap();
+    for value in 0..200 {
+        let delayed: Delayed<u32> = arrives(&given);
+        // In some rounds, the other thread waits already.
+        if value % 4 < 2 {
+            thread::sleep(ms(1));
+        }
+        let expected = if value % 2 == 0 {
+            delayed.refresh(ms(1)).unwrap();
+            Some(value)
+        } else {
+            assert_eq!(delayed.remove(), Ok(value));
+            None
+        };
+        assert_eq!(arrives(&came), expected, "{value}");
+    }
 }
 
 /// Even while the jobs that the stop returned are not dropped.

@@ -8,6 +8,7 @@ use allocation_counter::{AllocationInfo, measure};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
+use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, JobHandle, Run};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
@@ -86,6 +87,28 @@ fn each_kind_of_job_takes_as_much_as_documented() {
     takes("send", 90.0..=130.0, 1.0, send);
     takes("periodic", 205.0..=275.0, 1.0, periodic);
     takes("keyed", 325.0..=390.0, 2.0, keyed);
+}
+
+/// A program may have a queue for each connection. The handles of values keep little of it.
+#[test]
+fn a_delay_queue_with_one_value_is_small_and_returns_its_memory() {
+    let mut rig = Rig::new();
+    rig.play(1_000_000);
+    let mut made = None;
+    let new = measure(|| {
+        let queue = DelayQueue::new(&rig.timers);
+        let delayed = queue.insert(ms(10), [0_u8; 64]).unwrap();
+        made = Some((queue, delayed));
+    });
+    println!("{new:?}");
+    let (queue, delayed) = made.unwrap();
+    assert!(new.bytes_current < 5_000, "{new:?}");
+    let values = measure(|| (0..1_000).for_each(|n| drop(queue.insert(ms(n), [0; 64]).unwrap())));
+    let dropped = measure(|| drop(queue));
+    let left = new.bytes_current + values.bytes_current + dropped.bytes_current;
+    println!("{values:?} {dropped:?}");
+    assert!(left < 2_500, "{left} bytes are left");
+    drop(delayed);
 }
 
 #[test]
