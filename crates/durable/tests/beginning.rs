@@ -225,6 +225,26 @@ fn a_claim_begins_what_a_worker_is_free_for() {
     wait_until("all have ended", || world.store.is_empty());
 }
 
+/// The runs that a claim has begun do not wait for the commit that begins the others of the claim.
+#[test]
+fn what_a_claim_has_begun_does_not_wait_for_the_others() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
+    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
+    let other = timers.after(secs(1)).key("other").max_attempts(9);
+    other.schedule_bytes(KIND, "").unwrap();
+    let closed = world.faults.gate.lock();
+    world.clock.advance(secs(1));
+    wait_until("the other is to begin", || world.faults.commits().len() == 3);
+    assert_eq!(timers.next(), "plain");
+    assert!(timers.begun.is_empty() && world.find("other").unwrap().state.run().is_none());
+    drop(closed);
+    assert_eq!(timers.next(), "other");
+    (0..2).for_each(|_| timers.go());
+    wait_acked(&timers, 2);
+}
+
 /// The claims of two stores begin runs for the same worker. The second is released, without an
 /// attempt, and runs after the first.
 #[test]
@@ -259,10 +279,10 @@ fn a_run_that_its_claim_has_begun_without_a_worker_is_released() {
 }
 
 /// If the answer of a claim is lost, the runs that it has begun have used up an attempt, once. A
-/// job that may have one attempt only is not begun by a claim.
+/// job that may have one or two attempts only is not begun by a claim.
 #[test]
 fn a_lost_answer_of_a_claim_costs_an_attempt_and_no_job() {
-    for most in [1, 20] {
+    for most in [1, 2, 20] {
         let world = World::new();
         let (handlers, attempts) = telling(|run| (key(run), run.attempt()));
         let builder = world.builder(handlers).workers(2).max_attempts(most);
@@ -277,7 +297,7 @@ fn a_lost_answer_of_a_claim_costs_an_attempt_and_no_job() {
         wait_acked(&timers, 2);
         let mut seen: Vec<_> = attempts.try_iter().collect();
         seen.sort();
-        let attempt = if most == 1 { 1 } else { 2 };
+        let attempt = if most <= 2 { 1 } else { 2 };
         assert_eq!(seen, [("once".to_owned(), 1), ("plain".to_owned(), attempt)]);
         assert_eq!(timers.dead(None, 9).unwrap(), []);
         let to_begin = world.faults.lock().to_begin.clone();

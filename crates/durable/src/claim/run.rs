@@ -48,14 +48,18 @@ impl Span {
     }
 }
 
+/// Returns `true` if a `Begin` with this outcome was carried out. `Closed`: a commit whose answer
+/// was lost has carried it out, and a later cancel found the job running.
+pub(super) fn begins(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Done | Outcome::Closed)
+}
+
 impl Task {
     /// Called when its `Begin` was committed. If it was carried out, the run is handed to a worker
     /// or to the executor.
     pub(super) fn begun(mut self, outcome: Outcome) {
         match outcome {
-            // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
-            // the job running.
-            Outcome::Done | Outcome::Closed => {
+            _ if begins(outcome) => {
                 let is_first = self.held.mark(Mark::Begun);
                 debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
                 if outcome == Outcome::Closed {
