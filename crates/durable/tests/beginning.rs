@@ -5,7 +5,9 @@ use crate::common::{
     Faults, FaultyStore, KIND, MINUTE, PACE, World, always_waiting, key, millis, receive, schedule,
     secs, telling, wait_acked, wait_until, waiting,
 };
-use wheelhouse_durable::store::{Change, Key, MemoryStore, Outcome, Put, State, Store};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, Put, State, Store,
+};
 use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
 
 /// A leased job that waits for a worker is cancelled, moved and replaced like a pending job, by
@@ -54,11 +56,15 @@ fn an_attempt_is_counted_of_what_has_begun() {
         world.clock.advance(secs(30));
     }
     assert_eq!(world.claim_and_die(secs(30)).len(), 1);
+    schedule(&producer, "begun by its claim");
+    let limit = ClaimLimit { begin: 1, ..ClaimLimit::jobs(1) };
+    let claimed = world.store.clone().claim(&Kinds::new([KIND]), limit, secs(30)).unwrap().0;
+    assert!(claimed[0].has_begun());
     let (handlers, attempts) = telling(|run| run.attempt());
     let timers = world.start(handlers);
     world.clock.advance(secs(30));
-    assert_eq!(receive(&attempts), 2);
-    wait_acked(&timers, 1);
+    assert_eq!([receive(&attempts), receive(&attempts)], [2, 2]);
+    wait_acked(&timers, 2);
     assert_eq!(timers.dead(None, 9).unwrap(), []);
 }
 
@@ -112,6 +118,31 @@ fn suspects_run_one_at_a_time() {
         timers.go();
     }
     wait_for("all are acked", &|| timers.snapshot().counts.acked == 5);
+}
+
+/// A claim begins no runs while a job waits, although a worker is free.
+#[test]
+fn a_claim_begins_nothing_while_a_job_waits() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    for key in ["suspect 1", "suspect 2"] {
+        producer.after(secs(0)).key(key).max_attempts(3).schedule_bytes(KIND, "").unwrap();
+    }
+    for _ in 0..2 {
+        assert_eq!(world.claim_and_die(secs(30)).len(), 2);
+        world.clock.advance(secs(30));
+    }
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
+    assert_eq!(timers.next(), "suspect 1");
+    wait_until("the other one waits", || world.leased() == 2);
+    world.faults.lock().to_begin.clear();
+    schedule(&timers, "plain");
+    assert_eq!(timers.next(), "plain");
+    let to_begin = world.faults.lock().to_begin.clone();
+    assert!(!to_begin.is_empty() && to_begin.iter().all(|most| *most == 0), "{to_begin:?}");
+    (0..3).for_each(|_| timers.go());
+    wait_acked(&timers, 3);
 }
 
 /// If handlers take long, a program leases no more jobs than it has workers: the workers of other

@@ -55,14 +55,13 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use lane::{LATE, LaneClaims};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
-use run::begins;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
-use work::{Claimed, Task};
+use work::{Claimed, Task, begins};
 
 /// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);

@@ -3,7 +3,7 @@
 
 use super::ended::End;
 use super::future::HandlerFuture;
-use super::work::Task;
+use super::work::{Task, begins};
 use crate::drive::Inside;
 use crate::handlers::{DurableRun, Failure, Handler, Lane, Mark, Next, Occurrence};
 use crate::observe::{EventKind, count};
@@ -46,12 +46,6 @@ impl Span {
     pub(super) fn in_scope<T>(&self, code: impl FnOnce() -> T) -> T {
         code()
     }
-}
-
-/// Returns `true` if a `Begin` with this outcome was carried out. `Closed`: a commit whose answer
-/// was lost has carried it out, and a later cancel found the job running.
-pub(super) fn begins(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Done | Outcome::Closed)
 }
 
 impl Task {

@@ -3,7 +3,6 @@
 use super::ended::{End, Ended};
 use super::flight::Flown;
 use super::judge::judge;
-use super::run::begins;
 use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::{Pending, Rank, Receives};
@@ -204,6 +203,12 @@ impl Task {
         }
         Some(Ended::new(end, self.flown.take()?))
     }
+}
+
+/// Returns `true` if a `Begin` with this outcome was carried out. `Closed`: a commit whose answer
+/// was lost has carried it out, and a later cancel found the job running.
+pub(super) fn begins(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Done | Outcome::Closed)
 }
 
 /// The receiver of the change by which it begins.
