@@ -1,5 +1,6 @@
-//! A web server on tokio that closes orders which are not paid in time. The handlers of requests
-//! and of jobs are async functions. `cargo run -p wheelhouse-durable --example async_orders`.
+//! The handlers of a web server on tokio, and jobs that close orders which are not paid in time.
+//! The handlers of requests and of jobs are async functions. No socket is opened: `main` makes the
+//! requests. `cargo run -p wheelhouse-durable --example async_orders`.
 //!
 //! The request handlers have the shape of axum's handlers. In axum, `place_order` would take
 //! `State(app): State<App>` and `Json(order): Json<Order>`, with the route

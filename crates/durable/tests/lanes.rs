@@ -101,6 +101,12 @@ fn a_lane_whose_claims_fail_does_not_block_the_other() {
     let timers = world.start_faulty(both());
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     wait_acked(&timers, 1);
+    // Its claims begin runs, since only those of the other lane fail.
+    wait_until("five claims begin runs", || {
+        world.clock.advance(millis(100));
+        let plan = world.faults.lock();
+        plan.refused_claims > 5 && plan.to_begin.iter().filter(|most| **most > 0).count() > 5
+    });
 }
 
 /// While the claims of one lane fail, the pauses grow, although those of the other lane succeed.

@@ -217,3 +217,26 @@ fn a_stop_calls_what_has_begun() {
     assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["fast", "first", "second"]);
     assert!(world.store.is_empty());
 }
+
+/// The same if the answer of the claim that has begun the run arrives during the stop.
+#[test]
+fn a_stop_calls_what_a_claim_has_begun() {
+    let world = World::new();
+    let (handlers, begun) = telling(key);
+    let timers = world.start_faulty(handlers);
+    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+    let watch = timers.timers();
+    std::thread::scope(|scope| {
+        let closed = world.faults.answer_gate.lock();
+        world.clock.advance(secs(1));
+        wait_until("its claim has begun it", || {
+            world.find("k").is_some_and(|row| row.state.run().is_some())
+        });
+        assert_eq!(world.start(Handlers::new()).cancel("k").unwrap(), Cancel::Running);
+        scope.spawn(|| timers.stop());
+        wait_until("it is being stopped", || watch.is_stopped());
+        drop(closed);
+    });
+    assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["k"]);
+    assert!(world.store.is_empty());
+}

@@ -39,12 +39,14 @@
 //!  wheelhouse.meta    format
 //! ```
 //!
-//! * **A batch of one sort of change is one statement** and one round trip: only new jobs, moves,
-//!   cancellations, begins, or acks without a next occurrence. If a row is in an unusual state, the
-//!   statement writes nothing, and the batch is repeated as a transaction.
+//! * **A batch of one sort of change is one statement**: only new jobs, moves, cancellations,
+//!   begins, or acks without a next occurrence. It takes one round trip on a direct connection, and
+//!   three behind a pooler. If a row is in an unusual state, the statement writes nothing, and the
+//!   batch is repeated as a transaction.
 //! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
-//!   change in memory, and writes removed, changed and new rows by one statement each: at most six
-//!   round trips, whatever the number of changes.
+//!   change in memory, and writes dead letters, removed, changed and new rows and notifications by
+//!   one statement each: with its begin and its commit at most eight round trips, whatever the
+//!   number of changes. Changes to dead letters take a few more each.
 //! * **A claim** is a transaction of two statements: one leases jobs and begins runs, the other
 //!   finds when the next job is visible. It skips rows that another claim has locked (`SKIP
 //!   LOCKED`), so claims do not wait for each other.
@@ -74,8 +76,8 @@
 //! # Old transactions
 //!
 //! A transaction that stays open for long, anywhere in the database, blocks the vacuum: until it
-//! ends, each job that runs leaves two dead rows and their index entries. So that claims need not
-//! walk over all of these:
+//! ends, each job that runs leaves two dead rows and their index entries, or three if its begin is
+//! a separate change. So that claims need not walk over all of these:
 //!
 //! * Once a claim from the beginning of the index takes more than 10 ms, later claims begin where
 //!   the last one ended, the *floor*. Claims from the beginning then take at most a tenth of the

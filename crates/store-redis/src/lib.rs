@@ -17,6 +17,8 @@
 //!  wh:{orders}:states          hash         key -> state, token, due, attempt, kind
 //!  wh:{orders}:bodies          hash         key -> policy, payload
 //!  wh:{orders}:dead            hash         generation -> dead letter
+//!  wh:{orders}:dead-order      sorted set   the generations of `dead`
+//!  wh:{orders}:kinds           set          the kinds that may have jobs
 //!  wh:{orders}:meta            hash         format, epoch, last number drawn
 //! ```
 //!

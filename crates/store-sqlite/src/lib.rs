@@ -70,10 +70,11 @@
 //! | a change | a search and a write in each of two B-trees |
 //! | a batch | one sync, none if it only begins runs |
 //! | a batch that schedules jobs | one more search for each kind, and a read of one byte if it wakes programs |
-//! | a claim | the same for each leased job; no write if no job is leased |
+//! | a claim | the same as a change for each leased job, and one sync; no write if no job is leased |
 //! | opening | a few pages, whatever the number of jobs; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
-//! | any call | three `stat` calls, to check that the files are still there |
+//! | a commit, or a claim that leases jobs | six `stat` calls, to check that the files are still there |
+//! | any other call | three of them |
 //!
 //! A commit copies the journal into the file when the journal exceeds a bound: half a megabyte if
 //! callers wait for a few changes, up to 16 MB in large commits and in commits that only claim jobs

@@ -309,7 +309,7 @@ impl fmt::Debug for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wheelhouse_durable::store::Token;
+    use wheelhouse_durable::store::{Put, Token, When};
 
     #[test]
     fn only_begins_are_committed_without_a_sync() {
@@ -322,13 +322,29 @@ mod tests {
         for (changes, level) in [
             (&[begin.clone(), begin.clone()][..], 1),
             (&[begin.clone(), cancel.clone()], 2),
-            (&[begin], 1),
+            (std::slice::from_ref(&begin), 1),
             (&[cancel], 2),
         ] {
             store.commit(changes).unwrap();
             let set = "PRAGMA synchronous";
             assert_eq!(store.connection.query_row(set, (), |row| row.get(0)), Ok(level));
         }
+        // Also a claim that begins a run, right after begins.
+        let put = Put {
+            key: Key::new("b").unwrap(),
+            kind: "work/1".into(),
+            payload: Vec::new(),
+            policy: String::new(),
+            when: When::After(Duration::ZERO),
+            replace: false,
+        };
+        store.commit(&[Change::Put(put)]).unwrap();
+        store.commit(&[begin]).unwrap();
+        let limit = ClaimLimit { begin: 1, ..ClaimLimit::jobs(1) };
+        let (claimed, _) =
+            store.claim(&Kinds::new(["work/1"]), limit, Duration::from_secs(30)).unwrap();
+        assert!(claimed[0].has_begun());
+        assert_eq!(store.connection.query_row("PRAGMA synchronous", (), |row| row.get(0)), Ok(2));
     }
 
     /// If another program keeps the file locked for too long, the error is transient.

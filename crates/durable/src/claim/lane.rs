@@ -20,6 +20,8 @@ pub(super) struct LaneClaims {
     pub(super) last: Option<(Next, Moment)>,
     /// The last claim leased jobs.
     pub(super) was_served: bool,
+    /// The last claim has failed.
+    pub(super) has_failed: bool,
 }
 
 impl LaneClaims {
@@ -28,7 +30,8 @@ impl LaneClaims {
         let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
         let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
         let kinds = all.clone();
-        (!all.is_empty()).then_some(Self { lane, all, kinds, last: None, was_served: false })
+        let (was_served, has_failed) = (false, false);
+        (!all.is_empty()).then_some(Self { lane, all, kinds, last: None, was_served, has_failed })
     }
 
     /// Returns `true` if the first visible job is late by now, judging by the last claim.

@@ -61,7 +61,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
-use work::{Claimed, Task};
+use work::{Claimed, Task, begins};
 
 /// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -276,13 +276,16 @@ impl Claimer {
             return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
         let jobs = room.jobs.min(allowed).min(MOST_IN_CLAIM);
-        let may_begin = self.may_begin(its);
-        let limit = ClaimLimit { jobs, begin: may_begin.most().min(jobs), ..room };
         // Held until the runs that begin at once have begun: otherwise commits of other threads
         // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let (leased, next) = claim(shared, &mut **store, &its.kinds, limit)?;
+        // Not before: the wait for the connection may be long.
+        let may_begin = self.may_begin(its);
+        let limit = ClaimLimit { jobs, begin: may_begin.most().min(jobs), ..room };
+        let claimed = claim(shared, &mut **store, &its.kinds, limit);
+        self.lanes[lane].has_failed = claimed.is_err();
+        let (leased, next) = claimed?;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
         }
@@ -298,12 +301,13 @@ impl Claimer {
         Ok(Some(self.next_ask(next, asked)))
     }
 
-    /// Returns how many runs the next claim of a lane may begin. None if jobs have a single
-    /// attempt, which they would lose with the answer of the claim. None after a claim that has
-    /// failed, since the answer of this one may be lost too.
+    /// Returns how many runs the next claim of a lane may begin. None if jobs have one or two
+    /// attempts: a lost answer of the claim would use up the only one, or make the job a suspect.
+    /// None after a claim of the lane that has failed, since the answer of this one may be lost
+    /// too.
     fn may_begin(&self, its: &LaneClaims) -> MayBegin {
         let Shared { settings, waiting, .. } = self.timers.shared();
-        match self.failures == 0 && settings.max_attempts > 1 {
+        match !its.has_failed && settings.max_attempts > 2 {
             true => waiting.may_begin(its.lane, &its.kinds),
             false => MayBegin::default(),
         }
@@ -348,16 +352,20 @@ impl Claimer {
         shared.waiting.add(tasks, may_begin)
     }
 
-    /// Begins runs of this shard in one commit, by the connection that has leased them, since the
-    /// committer may be busy with a longer commit. If that fails, the committer repeats it. Without
-    /// a commit if the claim has begun all runs. Then hands them over, in order.
+    /// Hands over the runs that the claim has begun. Then begins the other runs of this shard in
+    /// one commit, by the connection that has leased them, since the committer may be busy with a
+    /// longer commit, and hands them over. If that commit fails, the committer repeats it.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
-        let begins = std::mem::take(&mut ready.begins);
+        let all = std::mem::take(&mut ready.begins);
         let shared = self.timers.shared();
         let is_own = |task: &Task| std::ptr::eq(task.shared(), shared);
-        let (own, others): (Vec<Task>, Vec<Task>) = begins.into_iter().partition(is_own);
+        let (own, others): (Vec<Task>, Vec<Task>) = all.into_iter().partition(is_own);
         ready.begins = others;
         let (begun, own): (Vec<Task>, Vec<Task>) = own.into_iter().partition(|task| task.is_begun);
+        // Released before the commit: all shards share the order, and this store may hang.
+        let order = shared.waiting.keep_order();
+        begun.into_iter().for_each(|task| task.begun(Outcome::Done));
+        drop(order);
         let changes: Vec<Change> = own.iter().map(Task::begin).collect();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
@@ -367,11 +375,13 @@ impl Claimer {
         let order = shared.waiting.keep_order();
         // Released before observers are called: they may use the store.
         drop(store);
-        begun.into_iter().for_each(|task| task.begun(Outcome::Done));
         match committed {
             Ok(outcomes) => {
-                own.into_iter().zip(outcomes).for_each(|(task, outcome)| task.begun(outcome));
+                let own = own.into_iter().zip(outcomes);
+                let (begun, refused): (Vec<_>, Vec<_>) = own.partition(|its| begins(its.1));
+                begun.into_iter().for_each(|(task, outcome)| task.begun(outcome));
                 drop(order);
+                refused.into_iter().for_each(|(task, outcome)| task.begun(outcome));
             }
             Err(error) => {
                 drop(order);

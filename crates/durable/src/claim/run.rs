@@ -3,7 +3,7 @@
 
 use super::ended::End;
 use super::future::HandlerFuture;
-use super::work::Task;
+use super::work::{Task, begins};
 use crate::drive::Inside;
 use crate::handlers::{DurableRun, Failure, Handler, Lane, Mark, Next, Occurrence};
 use crate::observe::{EventKind, count};
@@ -53,9 +53,7 @@ impl Task {
     /// or to the executor.
     pub(super) fn begun(mut self, outcome: Outcome) {
         match outcome {
-            // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
-            // the job running.
-            Outcome::Done | Outcome::Closed => {
+            _ if begins(outcome) => {
                 let is_first = self.held.mark(Mark::Begun);
                 debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
                 if outcome == Outcome::Closed {

@@ -9,7 +9,8 @@
 //! A job begins when a worker is free for it, not before. So if the process dies, a job that only
 //! waited loses no attempt. Such a job can also still be cancelled. But a `Begin` is a commit, and
 //! workers whose handlers take microseconds would wait for commits longer than they work. So a job
-//! may begin a little early: if a worker is expected to be free for it within [`AHEAD`].
+//! may begin a little early: if a worker is expected to be free for it within [`AHEAD`]. Each store
+//! does so separately, so claims of N stores at a time may begin runs for up to N times as long.
 //!
 //! A future occupies no thread, so it begins as soon as fewer futures than the limit are in flight.
 //!

@@ -130,7 +130,9 @@ impl Task {
             // If another program has the job by now, the store refuses the release.
             return Err(self.is_begun.then_some(End::Released(Duration::ZERO)));
         }
-        if stopping.load(Ordering::SeqCst) || paused.read().has(&self.job.kind) {
+        // A stop waits for runs that have begun: a cancel may have returned `Running` for them.
+        let is_stopping = stopping.load(Ordering::SeqCst) && !self.is_begun;
+        if is_stopping || paused.read().has(&self.job.kind) {
             return Err(Some(End::Released(Duration::ZERO)));
         }
         // A job that hangs in each attempt would occupy one worker after the other. It is released,
@@ -203,6 +205,12 @@ impl Task {
     }
 }
 
+/// Returns `true` if a `Begin` with this outcome was carried out. `Closed`: a commit whose answer
+/// was lost has carried it out, and a later cancel found the job running.
+pub(super) fn begins(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Done | Outcome::Closed)
+}
+
 /// The receiver of the change by which it begins.
 impl Receives for Task {
     fn rank(&self) -> Rank {
@@ -211,7 +219,9 @@ impl Receives for Task {
 
     fn tell(self: Box<Self>, outcome: Outcome) {
         let timers = self.timers.clone();
-        let _order = timers.shared().waiting.keep_order();
+        // Not for a run that does not begin: it may be reported to an observer, which may use the
+        // connection that a claimer holds while it waits for the order.
+        let _order = begins(outcome).then(|| timers.shared().waiting.keep_order());
         self.begun(outcome);
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// committer with a full queue does not starve the claimer.
 pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
-/// The most changes in a commit.
+/// The most renewals, begins and other changes in a commit, of each.
 pub(crate) const MOST_IN_BATCH: usize = 1_024;
 
 /// The most changes of callers in the queue. Further callers block.

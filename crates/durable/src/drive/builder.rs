@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_service::{AsyncRun, Clock, MonotonicClock};
 
-/// The most async runs in flight by default. It is the most changes in a commit, so one commit
+/// The most async runs in flight by default. It is the most renewals in a commit, so one commit
 /// renews the leases of all runs.
 const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
@@ -270,8 +270,8 @@ impl Builder {
     /// its own committer and claimer, so a store that is unreachable delays only its own jobs.
     ///
     /// All programs must start with the same stores in the same order, which cannot change: each
-    /// store remembers which shard it is. All stores share the `workers`. `max_in_flight` and
-    /// `catch_up_rate` are divided among the stores, at least 1 for each.
+    /// store remembers which shard it is. All stores share the `workers`. `max_in_flight`,
+    /// `async_runs` and `catch_up_rate` are divided among the stores, at least 1 for each.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;

@@ -196,11 +196,14 @@ impl Promises {
         ensure(next.now <= now, CLOCK, || {
             format!("the store says that it is {:?}, but it is {now:?}", next.now)
         })?;
-        let mut before = None;
+        let (mut before, mut may_begin) = (None, limit.begin);
         for (place, leased) in leased.iter().enumerate() {
             let begun = leased.has_begun();
             let Leased { job: row, token, until, was_lost } = leased;
-            ensure(!begun || place < limit.begin && row.attempt == 1 && !was_lost, POISON, || {
+            // Only the first rows of a claim have begun.
+            may_begin = if begun { may_begin } else { place };
+            let is_first = row.attempt == 1 && !was_lost && row.policy.is_empty();
+            ensure(!begun || place < may_begin && is_first, POISON, || {
                 format!("a claim of {limit:?} has begun its job {place}: {leased:?}")
             })?;
             let (key, occurrence) = (&row.key, (row.generation, row.occurrence));

@@ -101,7 +101,8 @@ pub type Gauges = BTreeMap<&'static str, u64>;
 /// the errors of the storage.
 pub trait Store: Send + 'static {
     /// Carries out all changes or none, in order: each change sees the effect of the one before.
-    /// Returns an [`Outcome`] for each.
+    /// Returns an [`Outcome`] for each. A store may divide a batch of more than 512 changes into
+    /// parts, each of which is carried out completely or not at all, in order.
     ///
     /// The changes are durable when it returns: they survive a crash of the process and a loss of
     /// power. A batch of [`Begin`](Change::Begin) alone need only survive a crash of the process. A
@@ -109,7 +110,8 @@ pub trait Store: Send + 'static {
     ///
     /// # Errors
     ///
-    /// After an error either all changes were carried out or none. The store need not know which.
+    /// After an error either all changes were carried out or none; of a divided batch, all or none
+    /// of each part, and of no part after one that was not. The store need not know which.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// Leases jobs of these kinds that are visible by the store's clock, in the order of
