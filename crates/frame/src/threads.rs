@@ -29,14 +29,25 @@ pub fn all() -> HashMap<String, Thread> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
     use std::thread;
     use std::time::Duration;
 
     #[test]
     fn a_thread_that_goes_to_sleep_is_counted() {
-        let sleeps = || all().values().map(|thread| thread.sleeps).sum::<u64>();
-        let before = sleeps();
-        (0..20).for_each(|_| thread::sleep(Duration::from_millis(1)));
-        assert!(all().is_empty() || sleeps() >= before + 20);
+        let slept = Barrier::new(2);
+        let sleeper = || {
+            (0..20).for_each(|_| thread::sleep(Duration::from_millis(1)));
+            slept.wait();
+            slept.wait();
+        };
+        thread::scope(|scope| {
+            thread::Builder::new().name("sleeper".into()).spawn_scoped(scope, sleeper).unwrap();
+            slept.wait();
+            let all = all();
+            slept.wait();
+            let sleeps = all.values().find(|it| it.name == "sleeper").map(|it| it.sleeps);
+            assert!(all.is_empty() || sleeps >= Some(20), "{sleeps:?}");
+        });
     }
 }
