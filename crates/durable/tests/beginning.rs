@@ -276,6 +276,57 @@ fn what_a_claim_has_begun_does_not_wait_for_the_others() {
     wait_acked(&timers, 2);
 }
 
+/// One worker keeps the order: it receives what a claim has begun together with the others.
+#[test]
+fn one_worker_waits_for_the_commit_that_begins_the_others_of_a_claim() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).workers(1).start(FaultyStore::new(&world)).unwrap());
+    // From now on runs are expected to take no time, so all that are due begin at once.
+    timers.after(secs(0)).key("first").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(timers.next(), "first");
+    timers.go();
+    wait_acked(&timers, 1);
+    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
+    let other = timers.after(secs(1)).key("other").max_attempts(9);
+    other.schedule_bytes(KIND, "").unwrap();
+    let (closed, before) = (world.faults.gate.lock(), world.faults.commits().len());
+    world.clock.advance(secs(1));
+    wait_until("the other is to begin", || world.faults.commits().len() > before);
+    assert!(world.find("plain").unwrap().state.run().is_some(), "its claim has begun it");
+    assert!(timers.begun.recv_timeout(millis(50)).is_err(), "it waits");
+    drop(closed);
+    assert_eq!(
+        [timers.next(), {
+            timers.go();
+            timers.next()
+        }],
+        ["plain", "other"]
+    );
+    timers.go();
+    wait_acked(&timers, 3);
+}
+
+/// Otherwise a later job could overtake those whose `Begin` waits for the committer.
+#[test]
+fn a_claim_begins_nothing_while_the_only_worker_is_busy() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).workers(1).start(FaultyStore::new(&world)).unwrap());
+    timers.after(secs(0)).key("first").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(timers.next(), "first");
+    timers.go();
+    wait_acked(&timers, 1);
+    timers.after(secs(0)).key("a").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(timers.next(), "a");
+    world.faults.lock().to_begin.clear();
+    timers.after(secs(0)).key("b").schedule_bytes(KIND, "").unwrap();
+    wait_until("it has begun", || world.find("b").unwrap().state.run().is_some());
+    assert!(world.faults.lock().to_begin.iter().all(|begin| *begin == 0));
+    (0..2).for_each(|_| timers.go());
+    wait_acked(&timers, 3);
+}
+
 /// The claims of two stores begin runs for the same worker. The second is released, without an
 /// attempt, and runs after the first.
 #[test]

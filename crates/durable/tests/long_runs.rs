@@ -240,3 +240,24 @@ fn a_stop_calls_what_a_claim_has_begun() {
     assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["k"]);
     assert!(world.store.is_empty());
 }
+
+/// The claim waits for the connection when the stop begins.
+#[test]
+fn a_claim_after_a_stop_begins_nothing() {
+    let world = World::new();
+    let (handlers, begun) = telling(key);
+    let timers = world.start_faulty(handlers);
+    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+    let (watch, commits) = (timers.timers(), world.faults.commits().len());
+    std::thread::scope(|scope| {
+        let closed = world.faults.gate.lock();
+        scope.spawn(|| watch.cancel("absent"));
+        wait_until("a commit has the connection", || world.faults.commits().len() > commits);
+        world.clock.advance(secs(1));
+        std::thread::sleep(Duration::from_millis(50));
+        scope.spawn(|| timers.stop());
+        wait_until("it is being stopped", || watch.is_stopped());
+        drop(closed);
+    });
+    assert_eq!((begun.len(), world.find("k").unwrap().attempt), (0, 0));
+}

@@ -304,10 +304,11 @@ impl Claimer {
     /// Returns how many runs the next claim of a lane may begin. None if jobs have one or two
     /// attempts: a lost answer of the claim would use up the only one, or make the job a suspect.
     /// None after a claim of the lane that has failed, since the answer of this one may be lost
-    /// too.
+    /// too. None during a stop, which would wait for them.
     fn may_begin(&self, its: &LaneClaims) -> MayBegin {
-        let Shared { settings, waiting, .. } = self.timers.shared();
-        match !its.has_failed && settings.max_attempts > 2 {
+        let Shared { settings, waiting, stopping, .. } = self.timers.shared();
+        let is_stopping = stopping.load(Ordering::SeqCst);
+        match !its.has_failed && !is_stopping && settings.max_attempts > 2 {
             true => waiting.may_begin(its.lane, &its.kinds),
             false => MayBegin::default(),
         }
@@ -354,7 +355,9 @@ impl Claimer {
 
     /// Hands over the runs that the claim has begun. Then begins the other runs of this shard in
     /// one commit, by the connection that has leased them, since the committer may be busy with a
-    /// longer commit, and hands them over. If that commit fails, the committer repeats it.
+    /// longer commit, and hands them over. If that commit fails, the committer repeats it. One
+    /// worker keeps the order of jobs, so it receives all runs after the commit: the first could
+    /// end during the commit, and the committer begin a job after those of this commit.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
         let all = std::mem::take(&mut ready.begins);
         let shared = self.timers.shared();
@@ -362,9 +365,11 @@ impl Claimer {
         let (own, others): (Vec<Task>, Vec<Task>) = all.into_iter().partition(is_own);
         ready.begins = others;
         let (begun, own): (Vec<Task>, Vec<Task>) = own.into_iter().partition(|task| task.is_begun);
+        let waits = |task: &Task| shared.waiting.has_one_worker(task.lane());
+        let (later, at_once): (Vec<Task>, Vec<Task>) = begun.into_iter().partition(waits);
         // Released before the commit: all shards share the order, and this store may hang.
         let order = shared.waiting.keep_order();
-        begun.into_iter().for_each(|task| task.begun(Outcome::Done));
+        at_once.into_iter().for_each(|task| task.begun(Outcome::Done));
         drop(order);
         let changes: Vec<Change> = own.iter().map(Task::begin).collect();
         let committed = match changes.is_empty() {
@@ -375,6 +380,7 @@ impl Claimer {
         let order = shared.waiting.keep_order();
         // Released before observers are called: they may use the store.
         drop(store);
+        later.into_iter().for_each(|task| task.begun(Outcome::Done));
         match committed {
             Ok(outcomes) => {
                 let own = own.into_iter().zip(outcomes);

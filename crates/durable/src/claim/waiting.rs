@@ -91,13 +91,20 @@ impl Waiting {
         self.service.as_ref()
     }
 
+    /// Returns `true` if a lane runs one job at a time, in the order of claims.
+    pub(super) fn has_one_worker(&self, lane: Lane) -> bool {
+        self.at_once[lane as usize] == 1
+    }
+
     /// Returns how many jobs of these kinds a claim may begin: those that would begin at once if
     /// they were leased, even if all are of the slowest kind. None while jobs wait, since those
-    /// come first.
+    /// come first. For one worker none while a run has begun or is beginning: its `Begin` may be
+    /// in a queue, and those of the claim would overtake it.
     pub(super) fn may_begin(&self, lane: Lane, kinds: &Kinds) -> MayBegin {
         let inner = self.inner.lock();
         let (jobs, at_once) = (&inner.lanes[lane as usize], self.at_once[lane as usize]);
-        if !jobs.tasks.is_empty() {
+        let keeps_order = self.has_one_worker(lane) && jobs.begun > 0;
+        if !jobs.tasks.is_empty() || keeps_order {
             return MayBegin::default();
         }
         let slowest = kinds.iter().map(|kind| self.paces.nanos(kind)).max();
