@@ -19,8 +19,8 @@ pub enum Cancel {
     Cancelled,
     /// A run has begun: it continues, its ack counts, it is not repeated, and no other run follows.
     /// Its handler may not have been called yet. If the program is killed before that, or stopped
-    /// by [`stop_within`](crate::Durable::stop_within), the handler is never called. Nor is it if
-    /// the run is released before that: because its lease has run out, an earlier run of the key
+    /// by [`stop_within`](crate::Durable::stop_within), the handler is never called. The same
+    /// holds if the run is released before that: its lease has run out, an earlier run of the key
     /// hangs, or a run of another store has taken the worker.
     Running,
     /// No job has the key.
