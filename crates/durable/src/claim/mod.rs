@@ -280,8 +280,8 @@ impl Claimer {
         // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        // Not before: the wait for the connection may be long.
-        let may_begin = self.may_begin(its);
+        // Not before: the wait for the connection may be long, and the leases count from here.
+        let (may_begin, asked) = (self.may_begin(its), self.wheel.now());
         let limit = ClaimLimit { jobs, begin: may_begin.most().min(jobs), ..room };
         let claimed = claim(shared, &mut **store, &its.kinds, limit);
         self.lanes[lane].has_failed = claimed.is_err();

@@ -124,7 +124,7 @@ impl Waiting {
             let lane = task.lane() as usize;
             let has_worker = inner.lanes[lane].begun < self.at_once[lane];
             if task.is_begun && place >= may_begin.soon && !has_worker {
-                ready.left_out.push((task, Some(End::Released(Duration::ZERO))));
+                ready.left_out.push((task, End::Released(Duration::ZERO)));
             } else if task.is_begun {
                 let slot = self.occupy(&mut inner, &task);
                 begun.push((task, slot));
@@ -237,7 +237,7 @@ pub(super) struct Ready {
     /// First those that their claim has begun, then those whose `Begin` is to be committed.
     pub(super) begins: Vec<Task>,
     /// Jobs that do not begin, for example because they are too late.
-    left_out: Vec<(Task, Option<End>)>,
+    left_out: Vec<(Task, End)>,
 }
 
 impl Ready {
@@ -260,7 +260,7 @@ impl Ready {
     /// Hands the `Begin`s to the committers, and ends the jobs that do not begin.
     pub(super) fn submit(self) {
         self.begins.into_iter().for_each(Task::submit);
-        self.left_out.into_iter().for_each(|(task, end)| task.leave_out(end));
+        self.left_out.into_iter().for_each(|(mut task, end)| task.end(end));
     }
 }
 

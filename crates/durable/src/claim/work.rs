@@ -121,25 +121,24 @@ impl Task {
     }
 
     /// Decides what happens to the job, for which a worker is free. Returns its end if it does not
-    /// begin, or `None` if its lease has run out. If its claim has begun the run, the end undoes
-    /// that: a release subtracts the attempt.
-    pub(super) fn decide(&mut self) -> Result<(), Option<End>> {
+    /// begin. If its claim has begun the run, the end undoes that: a release subtracts the attempt.
+    pub(super) fn decide(&mut self) -> Result<(), End> {
         let Shared { settings, clock, stopping, paused, .. } = self.timers.shared();
         let now = clock.now();
         if self.held.is_lost(now) {
             // If another program has the job by now, the store refuses the release.
-            return Err(self.is_begun.then_some(End::Released(Duration::ZERO)));
+            return Err(End::Released(Duration::ZERO));
         }
         // A stop waits for runs that have begun: a cancel may have returned `Running` for them.
         let is_stopping = stopping.load(Ordering::SeqCst) && !self.is_begun;
         if is_stopping || paused.read().has(&self.job.kind) {
-            return Err(Some(End::Released(Duration::ZERO)));
+            return Err(End::Released(Duration::ZERO));
         }
         // A job that hangs in each attempt would occupy one worker after the other. It is released,
         // so that another program may run it. This program checks it as often as it would renew the
         // lease.
         if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
-            return Err(Some(End::Released(settings.visibility / 3)));
+            return Err(End::Released(settings.visibility / 3));
         }
         // The job may have waited long, so its policy may forbid the run by now.
         let now = self.claimed.now_at(now);
@@ -163,14 +162,6 @@ impl Task {
         debug_assert!(!self.is_begun, "it has begun already");
         let (timers, begin) = (self.timers.clone(), self.begin());
         timers.shared().queue_of_changes.put(begin, self);
-    }
-
-    /// Ends a job that does not begin, as [`decide`](Self::decide) has decided.
-    pub(super) fn leave_out(mut self, end: Option<End>) {
-        match end {
-            Some(end) => self.end(end),
-            None => self.lose(),
-        }
     }
 
     /// Ends the job for this program, without a commit.
