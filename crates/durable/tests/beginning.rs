@@ -2,13 +2,43 @@
 //! and other programs take it if handlers take long.
 
 use crate::common::{
-    Faults, FaultyStore, KIND, MINUTE, PACE, World, always_waiting, key, millis, receive, schedule,
-    secs, telling, wait_acked, wait_until, waiting,
+    Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, key, millis, receive,
+    schedule, secs, telling, wait_acked, wait_until, waiting,
 };
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, Put, State, Store,
 };
 use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
+
+/// Timers on a store that fails as planned, whose handlers wait.
+fn start_faulty(world: &World, workers: usize) -> Waiting {
+    let (handlers, with) = always_waiting();
+    with(world.builder(handlers).workers(workers).start(FaultyStore::new(world)).unwrap())
+}
+
+/// The same with one worker, after a run that took no time. So all that are due begin at once.
+fn start_one_worker(world: &World) -> Waiting {
+    let timers = start_faulty(world, 1);
+    schedule(&timers, "first");
+    assert_eq!(timers.next(), "first");
+    timers.go();
+    wait_acked(&timers, 1);
+    timers
+}
+
+/// Schedules a job whose run a claim may begin, and one whose policy forbids that.
+fn schedule_both(timers: &Waiting) {
+    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
+    let other = timers.after(secs(1)).key("other").max_attempts(9);
+    other.schedule_bytes(KIND, "").unwrap();
+}
+
+/// Jobs were claimed, and no claim was to begin a run.
+#[track_caller]
+fn assert_no_claim_begins(world: &World) {
+    let to_begin = world.faults.lock().to_begin.clone();
+    assert!(!to_begin.is_empty() && to_begin.iter().all(|most| *most == 0), "{to_begin:?}");
+}
 
 /// A leased job that waits for a worker is cancelled, moved and replaced like a pending job, by
 /// this program and by another. The leased run never begins.
@@ -132,15 +162,13 @@ fn a_claim_begins_nothing_while_a_job_waits() {
         assert_eq!(world.claim_and_die(secs(30)).len(), 2);
         world.clock.advance(secs(30));
     }
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
+    let timers = start_faulty(&world, 2);
     assert_eq!(timers.next(), "suspect 1");
     wait_until("the other one waits", || world.leased() == 2);
     world.faults.lock().to_begin.clear();
     schedule(&timers, "plain");
     assert_eq!(timers.next(), "plain");
-    let to_begin = world.faults.lock().to_begin.clone();
-    assert!(!to_begin.is_empty() && to_begin.iter().all(|most| *most == 0), "{to_begin:?}");
+    assert_no_claim_begins(&world);
     (0..3).for_each(|_| timers.go());
     wait_acked(&timers, 3);
 }
@@ -240,8 +268,7 @@ fn a_run_that_its_claim_has_begun_is_not_called_when_its_lease_has_run_out() {
 #[test]
 fn a_claim_begins_what_a_worker_is_free_for() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
+    let timers = start_faulty(&world, 2);
     for key in ["a", "b", "c"] {
         schedule(&timers, key);
     }
@@ -260,11 +287,8 @@ fn a_claim_begins_what_a_worker_is_free_for() {
 #[test]
 fn what_a_claim_has_begun_does_not_wait_for_the_others() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).workers(2).start(FaultyStore::new(&world)).unwrap());
-    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
-    let other = timers.after(secs(1)).key("other").max_attempts(9);
-    other.schedule_bytes(KIND, "").unwrap();
+    let timers = start_faulty(&world, 2);
+    schedule_both(&timers);
     let closed = world.faults.gate.lock();
     world.clock.advance(secs(1));
     wait_until("the other is to begin", || world.faults.commits().len() == 3);
@@ -280,30 +304,18 @@ fn what_a_claim_has_begun_does_not_wait_for_the_others() {
 #[test]
 fn one_worker_waits_for_the_commit_that_begins_the_others_of_a_claim() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).workers(1).start(FaultyStore::new(&world)).unwrap());
-    // From now on runs are expected to take no time, so all that are due begin at once.
-    timers.after(secs(0)).key("first").schedule_bytes(KIND, "").unwrap();
-    assert_eq!(timers.next(), "first");
-    timers.go();
-    wait_acked(&timers, 1);
-    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
-    let other = timers.after(secs(1)).key("other").max_attempts(9);
-    other.schedule_bytes(KIND, "").unwrap();
+    let timers = start_one_worker(&world);
+    schedule_both(&timers);
     let (closed, before) = (world.faults.gate.lock(), world.faults.commits().len());
     world.clock.advance(secs(1));
     wait_until("the other is to begin", || world.faults.commits().len() > before);
     assert!(world.find("plain").unwrap().state.run().is_some(), "its claim has begun it");
     assert!(timers.begun.recv_timeout(millis(50)).is_err(), "it waits");
     drop(closed);
-    assert_eq!(
-        [timers.next(), {
-            timers.go();
-            timers.next()
-        }],
-        ["plain", "other"]
-    );
-    timers.go();
+    for key in ["plain", "other"] {
+        assert_eq!(timers.next(), key);
+        timers.go();
+    }
     wait_acked(&timers, 3);
 }
 
@@ -311,18 +323,13 @@ fn one_worker_waits_for_the_commit_that_begins_the_others_of_a_claim() {
 #[test]
 fn a_claim_begins_nothing_while_the_only_worker_is_busy() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).workers(1).start(FaultyStore::new(&world)).unwrap());
-    timers.after(secs(0)).key("first").schedule_bytes(KIND, "").unwrap();
-    assert_eq!(timers.next(), "first");
-    timers.go();
-    wait_acked(&timers, 1);
-    timers.after(secs(0)).key("a").schedule_bytes(KIND, "").unwrap();
+    let timers = start_one_worker(&world);
+    schedule(&timers, "a");
     assert_eq!(timers.next(), "a");
     world.faults.lock().to_begin.clear();
-    timers.after(secs(0)).key("b").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "b");
     wait_until("it has begun", || world.find("b").unwrap().state.run().is_some());
-    assert!(world.faults.lock().to_begin.iter().all(|begin| *begin == 0));
+    assert_no_claim_begins(&world);
     (0..2).for_each(|_| timers.go());
     wait_acked(&timers, 3);
 }

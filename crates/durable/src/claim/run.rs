@@ -52,19 +52,19 @@ impl Task {
     /// Called when its `Begin` was committed. If it was carried out, the run is handed to a worker
     /// or to the executor.
     pub(super) fn begun(mut self, outcome: Outcome) {
-        match outcome {
-            _ if begins(outcome) => {
-                let is_first = self.held.mark(Mark::Begun);
-                debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
-                if outcome == Outcome::Closed {
-                    self.held.mark(Mark::Closed);
-                }
-                self.hand_over();
+        if begins(outcome) {
+            let is_first = self.held.mark(Mark::Begun);
+            debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
+            if outcome == Outcome::Closed {
+                self.held.mark(Mark::Closed);
             }
-            // The lease has run out by the clock, so another program may have the job. Otherwise
-            // the job was cancelled, moved or replaced in time, and that call has returned success.
-            _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
-            _ => self.withdraw(),
+            self.hand_over();
+        } else if self.held.is_lost(self.shared().clock.now()) {
+            // By the clock, so another program may have the job.
+            self.lose();
+        } else {
+            // The job was cancelled, moved or replaced in time, and that call has returned success.
+            self.withdraw();
         }
     }
 
