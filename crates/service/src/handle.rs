@@ -108,7 +108,8 @@ impl Handle {
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
-    /// at once. O(k) for k jobs whose times have come.
+    /// at once, in the order in which the jobs of each thread came due. A job that comes due during
+    /// this call may begin before them. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         let shards = self.shards();
         for shard in 0..shards.count() as u32 {

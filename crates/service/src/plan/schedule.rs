@@ -87,8 +87,10 @@ impl Handle {
     ///
     /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
     /// waits for it or returns it. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
-    /// waits while all jobs are [paused](Self::pause). Jobs of one thread begin in the order of the
-    /// calls.
+    /// waits while all jobs are [paused](Self::pause), and then for a tick.
+    ///
+    /// Without a pause, closures of one thread begin in the order of the calls, and so do async
+    /// jobs. An async job may begin after a closure of a later call.
     ///
     /// # Errors
     ///

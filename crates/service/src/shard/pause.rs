@@ -91,7 +91,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(crate) fn resume_all(&mut self, now: Moment) -> bool {
         self.all_paused = false;
         for _ in 0..PORTION {
-            let Some(id) = self.deferred.pop() else { return false };
+            let Some(id) = self.deferred.pop_front() else { return false };
             // Unless it was moved, cancelled, taken back or paused since then.
             if self.is_off(id) {
                 self.resume_timer(id.index(), now);

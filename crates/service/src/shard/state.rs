@@ -9,6 +9,7 @@ use crate::error::ChangeError;
 use crate::job::{Dispatch, Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Moment, Ticks};
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -150,9 +151,9 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     /// higher number were scheduled during the poll and are for the next one.
     pub(super) fence: Option<(u64, Tick)>,
     pub(super) fenced: Vec<Id>,
-    /// No job comes due. `deferred` are the jobs whose time has come since then.
+    /// No job comes due. `deferred` are the jobs whose time has come since then, in that order.
     pub(super) all_paused: bool,
-    pub(super) deferred: Vec<Id>,
+    pub(super) deferred: VecDeque<Id>,
     /// The turn of the last run that was handed out.
     pub(super) turn: Turn,
     pub(crate) runs: Runs,
@@ -183,7 +184,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             fence: None,
             fenced: Vec::new(),
             all_paused: false,
-            deferred: Vec::new(),
+            deferred: VecDeque::new(),
             turn: Turn::MIN,
             runs: Runs::default(),
             counts: Counts::default(),
@@ -248,7 +249,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let id = self.id_of(number, index);
         match turn {
             Some(_) => self.runs.in_flight += 1,
-            None => self.deferred.push(id),
+            None => self.deferred.push_back(id),
         }
         Ok((id, turn))
     }

@@ -177,6 +177,23 @@ fn many_that_came_due_meanwhile_are_let_go_in_portions() {
     assert!(sent.try_iter().eq(0..1000), "in the order of their deadlines");
 }
 
+/// Two jobs of one tick, and two that were due when they were scheduled.
+#[test]
+fn what_came_due_in_a_pause_begins_in_order() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.pause();
+    for name in ["first", "second"] {
+        rig.timers.after(ms(1)).run(log.named(name)).unwrap();
+    }
+    rig.play(10);
+    for name in ["third", "fourth"] {
+        rig.timers.execute(log.named(name)).unwrap();
+    }
+    rig.timers.resume();
+    rig.play(10);
+    assert_eq!(log.take(), ["first", "second", "third", "fourth"].map(|name| (10, name)));
+}
+
 #[test]
 fn a_run_now_leaves_the_schedule_as_it_is() {
     let three = runs(&[(130, RUN_NOW), (130, RUN_NOW), (160, RUN_NOW)], |timers, log| {
