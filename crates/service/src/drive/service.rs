@@ -182,6 +182,8 @@ fn thread_loop(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) 
             Role::Idle => parker.park(),
         }
     }
+    // A run that ends on another thread may still push the next of its group.
+    close_ready(&timers);
     // The other threads may wait only for this one to find that all is done.
     pool.wake_all();
 }
@@ -214,7 +216,6 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             sleep(parker, next.map(|next| next.saturating_since(shards.now())), by_hand);
         }
     }
-    close_ready(&timers);
 }
 
 /// Sleeps for `time`, or until the waker is called, which may have happened already.

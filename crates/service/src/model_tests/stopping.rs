@@ -3,6 +3,7 @@
 //! ever is a deadlock, which loom reports.
 
 use super::{check, check_service, counted};
+use crate::sync::Parker;
 use crate::{
     AsyncRun, ChangeError, Group, Handle, JobHandle, ManualClock, Reason, Run, Service, Status,
     Stop, Stopped,
@@ -205,6 +206,27 @@ fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
         let [first, second] = runs.map(|ran| ran());
         assert_eq!(first + second + stopped.jobs.len(), 2);
         all_over(&timers, &stopped);
+        assert_eq!((group.running(), group.waiting()), (0, 0));
+    });
+}
+
+/// One thread is in a run of the group when the other finds that the service has ended. The run
+/// that waits for the place is then dropped, and does not stay in the queue of the threads.
+#[test]
+fn dropping_joins_all_threads_while_a_run_waits_in_its_group() {
+    check_service(1, 2, |service, timers| {
+        let (group, begun, held) = (Group::new(1), Parker::new(), Parker::new());
+        let (begins, release) = (begun.unparker().clone(), held.unparker().clone());
+        let first = move |_: &Run<'_>| {
+            begins.unpark();
+            held.park();
+        };
+        timers.after(Duration::ZERO).group(&group).run(first).unwrap();
+        timers.after(Duration::ZERO).group(&group).run(|_| ()).unwrap();
+        begun.park();
+        release.unpark();
+        drop(service);
+        assert_eq!((timers.len(), timers.snapshot().in_flight), (0, 0));
         assert_eq!((group.running(), group.waiting()), (0, 0));
     });
 }
