@@ -5,7 +5,7 @@ use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::GroupPermit;
+use crate::job::{GroupPermit, Id};
 use crate::job_handle::JobHandle;
 use crate::shard::ActiveRun;
 use crate::shared::{RunFuture, RunResult, Work};
@@ -52,6 +52,14 @@ impl AsyncRun {
             run.timers.shards().ready.add_task();
         }
         Self { timers: run.timers.clone(), state: State::Due(run), counted }
+    }
+
+    fn id(&self) -> Option<Id> {
+        match &self.state {
+            State::Due(run) => Some(run.handed_out().id),
+            State::InProgress(state) => Some(state.run.facts.id),
+            State::Over => None,
+        }
     }
 
     /// The job. `None` when the run is over.
@@ -137,7 +145,8 @@ impl Future for AsyncRun {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = self.timers.shards().enter();
+        let Some(id) = self.id() else { return Poll::Ready(()) };
+        let _inside = self.timers.shards().enter(id);
         let in_progress = match replace(&mut self.state, State::Over) {
             State::Due(due) => begin(&self.timers, due),
             State::InProgress(in_progress) => Some(in_progress),
@@ -162,9 +171,9 @@ impl Drop for AsyncRun {
         match replace(&mut self.state, State::Over) {
             State::InProgress(state) => {
                 let shards = self.timers.shards();
-                let _inside = shards.enter();
-                let shard = state.run.facts.id.shard();
-                shards.with(shard, |state| state.counts.abandoned += 1);
+                let id = state.run.facts.id;
+                let _inside = shards.enter(id);
+                shards.with(id.shard(), |state| state.counts.abandoned += 1);
                 state.end(&self.timers, Err(EventKind::Abandoned));
             }
             other => drop(other),

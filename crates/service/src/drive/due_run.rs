@@ -50,7 +50,7 @@ impl DueRun {
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
     /// reported.
     pub fn run(mut self) {
-        let _inside = self.timers.shards().enter();
+        let _inside = self.timers.shards().enter(self.handed_out().id);
         if let Some(mut run) = self.begin() {
             call(&self.timers, &mut run, None);
             end(&self.timers, run);
@@ -63,7 +63,7 @@ impl DueRun {
         let shards = self.timers.shards();
         let now = shards.now();
         let Some(mut run) = shards.with(id.shard(), |state| state.begin_turn(id, turn, now)) else {
-            shards.hand_in(id.shard(), false);
+            shards.hand_in(id, false);
             return None;
         };
         run.started = shards.now();
@@ -75,10 +75,10 @@ impl Drop for DueRun {
     fn drop(&mut self) {
         let Some(HandedOut { id, turn, info, .. }) = self.run.take() else { return };
         let shared = self.timers.shared();
-        let _inside = shared.shards.enter();
+        let _inside = shared.shards.enter(id);
         let now = shared.shards.now();
         match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
-            None => shared.shards.hand_in(id.shard(), false),
+            None => shared.shards.hand_in(id, false),
             Some(run) => {
                 shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
                 clean_up(shared, run);
@@ -107,7 +107,7 @@ pub(super) fn clean_up(shared: &Shared, run: ActiveRun<dyn Work>) {
     let id = run.facts.id;
     shared.shards.free_key(run.info.as_deref(), id);
     discard(run.work);
-    shared.shards.hand_in(id.shard(), true);
+    shared.shards.hand_in(id, true);
 }
 
 /// Takes the work for a call. Releases the key before the last run, so that the run can schedule

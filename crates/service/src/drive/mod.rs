@@ -148,17 +148,21 @@ impl Driver {
             let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 self.step(state, &mut ended, (upto, now), runs < RUNS, &mut rest)
             });
-            if rest.is_left
-                && let Some(LeaderRun::Other(run)) = ended.take()
-            {
-                let _inside = shards.enter();
-                due_run::clean_up(self.timers.shared(), run);
-                continue;
+            // Both are rare, so they share a branch.
+            if rest.is_left || stage != StopStage::Open {
+                let run = ended.take();
+                if rest.is_left
+                    && let Some(LeaderRun::Other(run)) = run
+                {
+                    let _inside = shards.enter(run.facts.id);
+                    due_run::clean_up(self.timers.shared(), run);
+                    continue;
+                }
+                if follows {
+                    shards.handed_in(stage);
+                }
             }
-            if follows {
-                ended = None;
-                shards.handed_in(stage);
-            }
+            ended = None;
             // The end of the last run is also the begin of this one, if nothing was waited for in
             // between: reading the clock takes half as long as all the rest.
             let at_once = follows && !waited && !reported;
@@ -220,7 +224,7 @@ impl Driver {
         let PlainRun { id, deadline, work } = plain;
         *ended = Some(LeaderRun::Plain(id, deadline, started));
         self.begin(id, deadline, started, false);
-        let _inside = self.timers.shards().enter();
+        let _inside = self.timers.shards().enter(id);
         let begun = (started, self.lead.number());
         let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
         self.lead.ended(now.saturating_since(started));
@@ -239,7 +243,7 @@ impl Driver {
     ) -> Option<(Moment, bool)> {
         match due {
             DueJob::Begun(mut run) => {
-                let _inside = self.timers.shards().enter();
+                let _inside = self.timers.shards().enter(run.facts.id);
                 run.started = begin();
                 // In an instant run the lead is not taken: values must arrive in order.
                 let is_instant = run.is_instant();

@@ -23,7 +23,7 @@ impl Service {
     /// A job of the service may call this, and so may an observer of its events: the stop then
     /// neither waits for that run nor returns its job.
     pub fn stop(self, how: Stop) -> Stopped {
-        let own = self.timers.shards().runs_on_this_thread();
+        let own = self.timers.shards().excuse_own_runs();
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
@@ -36,28 +36,28 @@ impl Service {
     /// shows it with tokio.
     #[must_use = "the service has stopped when the future is ready"]
     pub fn stop_async(self, how: Stop) -> Stopping {
-        let own = self.timers.shards().runs_on_this_thread();
+        let own = self.timers.shards().excuse_own_runs();
         let jobs = self.begin_stop(how, own);
         // Without joining the threads if a job called this: a thread of the pool may wait for the
         // result.
-        let stop = move || self.end_stop(how, own, own == 0, jobs);
+        let stop = move || self.end_stop(how, own, !own, jobs);
         // One by one: if two destructors of a vector panic, the process aborts.
         Stopping::begin_with(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
-    fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
+    fn begin_stop(&self, how: Stop, own: bool) -> Vec<Job> {
         match how {
             Stop::Drain(_) => give_back(&self.timers, false, StopStage::Draining),
             Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
-            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, StopStage::Closed),
+            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own, StopStage::Closed),
         }
     }
 
     /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
-    fn end_stop(mut self, how: Stop, own: usize, join: bool, mut jobs: Vec<Job>) -> Stopped {
+    fn end_stop(mut self, how: Stop, own: bool, join: bool, mut jobs: Vec<Job>) -> Stopped {
         let shards = self.timers.shards();
         let ended = match how {
             Stop::Now => false,
@@ -65,8 +65,8 @@ impl Service {
             Stop::WaitFor(longest) => shards.wait_for_runs(longest, own),
             Stop::Drain(longest) => {
                 let begin = Instant::now();
-                shards.wait_for_drain(longest, own);
-                jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
+                shards.wait_for_drain(longest);
+                jobs.extend(give_back(&self.timers, own, StopStage::Closed));
                 shards.wait_for_runs(longest.saturating_sub(begin.elapsed()), own)
             }
         };

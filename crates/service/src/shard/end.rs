@@ -19,7 +19,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.slots.remove(id.index());
             self.count_end(Ending::Finished);
         }
-        self.hand_in(true);
+        self.hand_in(id, true);
     }
 
     /// Ends a run, and hands it in. Returns `true` if it was not handed in: then its work must be
@@ -34,7 +34,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         let is_left = run.work.is_some() || run.info.is_some();
         if !is_left {
-            self.hand_in(true);
+            self.hand_in(run.facts.id, true);
         }
         is_left
     }
@@ -129,9 +129,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     /// Counts a run that was handed out as over, however it ended.
-    pub(crate) fn hand_in(&mut self, begun: bool) {
+    pub(crate) fn hand_in(&mut self, id: Id, begun: bool) {
         self.runs.in_flight -= 1;
         self.runs.begun -= usize::from(begun);
+        if self.stage != StopStage::Open && begun {
+            self.runs.end_excuse(id);
+        }
         debug_assert!(self.runs.begun <= self.runs.in_flight, "{:?}", self.runs);
     }
 

@@ -53,6 +53,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
+    /// The number of jobs for which a drain waits: all except futures and the jobs of excused runs.
+    pub(super) fn to_drain(&self) -> usize {
+        let excused = self.runs.excused().iter().filter_map(|id| self.slots.of(*id));
+        let running = excused.filter(|slot| self.is_running(slot)).count();
+        (self.slots.len() - self.wakers.len()).saturating_sub(running)
+    }
+
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
     /// not listed.
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {

@@ -12,6 +12,8 @@ pub(crate) struct Runs {
     pub(crate) in_flight: usize,
     /// Those of them that have begun.
     pub(crate) begun: usize,
+    /// Those that have begun, and for which a stop does not wait.
+    excused: Vec<Id>,
     /// Those of them that do not occupy the driver, so it can check whether they are slow: runs
     /// that were handed out, and runs whose threads have lost the lead in them.
     watched: Slab<Watched>,
@@ -67,6 +69,28 @@ impl Runs {
     /// The run has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
         self.watched.remove(key.0).reported
+    }
+
+    /// A stop does not wait for this run, which has begun.
+    pub(crate) fn excuse(&mut self, id: Id) {
+        self.excused.push(id);
+    }
+
+    pub(crate) fn excused(&self) -> &[Id] {
+        &self.excused
+    }
+
+    /// A run has ended during a stop, for which it may have been excused.
+    #[cold]
+    pub(crate) fn end_excuse(&mut self, id: Id) {
+        if let Some(at) = self.excused.iter().position(|its| *its == id) {
+            self.excused.swap_remove(at);
+        }
+    }
+
+    /// The number of runs that have begun and are not excused.
+    pub(crate) fn others(&self) -> usize {
+        self.begun.saturating_sub(self.excused.len())
     }
 
     pub(crate) fn add_to(&self, watch: &mut Watch) {

@@ -3,8 +3,9 @@
 
 use super::handover::ShardWork;
 use super::runs::{SlowRun, Watch};
-use super::state::StopStage;
+use super::state::{ShardState, StopStage};
 use super::{Shards, TakenJob};
+use crate::job::Id;
 use crate::sync::thread_local;
 use crate::time::Moment;
 use std::cell::RefCell;
@@ -12,10 +13,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The services (by the address of their `Shards`) in whose runs this thread is, innermost
-    /// last. If a job or observer stops the service that runs it, the stop must not wait for that
-    /// run.
-    static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
+    /// The runs in which this thread is, innermost last, with their services (by the address of
+    /// their `Shards`). If a job or observer stops the service that runs it, the stop must not wait
+    /// for that run.
+    static ON_THIS_THREAD: RefCell<Vec<(usize, Id)>> = RefCell::default();
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
@@ -35,19 +36,18 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         slow
     }
 
-    /// This thread handles a run that was handed out, and may call the user's code: the job, an
-    /// observer, or the destructor of what the job owns. It has finished when the returned guard is
-    /// dropped.
-    pub(crate) fn enter(&self) -> impl Drop + use<W> {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
+    /// This thread handles a run of this job, and may call the user's code: the job, an observer,
+    /// or the destructor of what the job owns. It has finished when the returned guard is dropped.
+    pub(crate) fn enter(&self, id: Id) -> impl Drop + use<W> {
+        ON_THIS_THREAD.with(|runs| runs.borrow_mut().push((self.address(), id)));
         Entered
     }
 
     /// A run that was handed out is over. Notifies a thread that stops the service, which may wait
     /// for that.
-    pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
-        let stage = self.with(shard, |state| {
-            state.hand_in(begun);
+    pub(crate) fn hand_in(&self, id: Id, begun: bool) {
+        let stage = self.with(id.shard(), |state| {
+            state.hand_in(id, begun);
             state.stage()
         });
         self.handed_in(stage);
@@ -63,9 +63,14 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
-    pub(crate) fn runs_on_this_thread(&self) -> usize {
-        let is_own = |service: &&usize| **service == self.address();
-        ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
+    /// Excuses the runs in which this thread is: a stop that they call does not wait for them.
+    /// Returns `true` if there are any.
+    pub(crate) fn excuse_own_runs(&self) -> bool {
+        let is_own = |(service, id): &(usize, Id)| (*service == self.address()).then_some(*id);
+        let own: Vec<_> =
+            ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter_map(is_own).collect());
+        own.iter().for_each(|id| self.with(id.shard(), |state| state.runs.excuse(*id)));
+        !own.is_empty()
     }
 
     fn address(&self) -> usize {
@@ -77,7 +82,7 @@ struct Entered;
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
+        ON_THIS_THREAD.with(|runs| runs.borrow_mut().pop());
     }
 }
 
@@ -107,18 +112,17 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         taken
     }
 
-    /// Waits until at most `own` jobs are not over, not counting futures.
-    pub(crate) fn wait_for_drain(&self, longest: Duration, own: usize) {
-        let jobs = || self.sum(|state| state.slots.len() - state.wakers.len());
-        self.wait(longest, Some(CHECK_INTERVAL), || jobs() <= own);
+    /// Waits until all jobs are over, except futures and the jobs of excused runs.
+    pub(crate) fn wait_for_drain(&self, longest: Duration) {
+        self.wait(longest, Some(CHECK_INTERVAL), || self.sum(ShardState::to_drain) == 0);
     }
 
-    /// Waits until no run is in flight. A thread that is in `own` runs itself waits only for other
-    /// runs that have begun. Returns `true` if they have all ended.
-    pub(crate) fn wait_for_runs(&self, longest: Duration, own: usize) -> bool {
-        self.wait(longest, None, || match own {
-            0 => self.sum(|state| state.runs.in_flight) == 0,
-            own => self.sum(|state| state.runs.begun) <= own,
+    /// Waits until no run is in flight. If the stop was called in a run, waits only for the runs
+    /// that have begun and are not excused. Returns `true` if they have all ended.
+    pub(crate) fn wait_for_runs(&self, longest: Duration, in_run: bool) -> bool {
+        self.wait(longest, None, || match in_run {
+            false => self.sum(|state| state.runs.in_flight) == 0,
+            true => self.sum(|state| state.runs.others()) == 0,
         })
     }
 

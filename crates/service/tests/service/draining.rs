@@ -1,11 +1,12 @@
 //! Draining, and stops that block no thread.
 
-use crate::common::{BlockedJob, Bomb, HOUR, Log, arrives, at, await_here, kinds, ms, poll};
-use crate::common::{returns, wait_until};
+use crate::common::{BlockedJob, Bomb, HOUR, Log, PATIENCE, arrives, at, await_here, kinds, ms};
+use crate::common::{poll, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
-use wheelhouse_service::{ManualClock, Reason, Run, Service, Status, Stop};
+use std::thread;
+use wheelhouse_service::{Handle, ManualClock, Reason, Run, Service, Status, Stop};
 
 #[test]
 fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
@@ -139,4 +140,78 @@ fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
     arrives(&begins);
     let stopped = returns(move || service.stop(Stop::Wait));
     assert_eq!((behind.runs(), behind.status(), stopped.jobs.len()), (1, Status::Stopped, 2));
+}
+
+/// A service that a job stops once.
+struct Stoppable(Mutex<Option<Service>>);
+
+impl Stoppable {
+    fn take(&self) -> Option<Service> {
+        self.0.lock().unwrap().take()
+    }
+
+    fn drain(&self) {
+        self.take().into_iter().for_each(|service| drop(service.stop(Stop::Drain(PATIENCE))));
+    }
+}
+
+/// Drains it when the job that owns this is over.
+struct DrainsWhenDropped(Stoppable);
+
+impl Drop for DrainsWhenDropped {
+    fn drop(&mut self) {
+        self.0.drain();
+    }
+}
+
+/// Fault: one other job was not waited for, if the job that called for the drain was over, or was
+/// none of those that the drain waits for.
+#[test]
+fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
+    let ways: [fn(&Handle, Stoppable); 3] = [
+        |timers, service| {
+            let stops = move |_: &Run<'_>| {
+                drop(service.take().map(|service| service.stop_async(Stop::Drain(PATIENCE))));
+            };
+            drop(timers.after(ms(0)).run(stops).unwrap());
+        },
+        |timers, service| {
+            drop(timers.every(ms(1)).run_overlapping(move |_| service.drain()).unwrap());
+        },
+        |timers, service| {
+            let held = DrainsWhenDropped(service);
+            let job = move |_: &Run<'_>| {
+                let _alive = &held;
+            };
+            drop(timers.every(ms(1)).times(1).run(job).unwrap());
+        },
+    ];
+    for (n, stops) in ways.into_iter().enumerate() {
+        let service = Service::builder().workers(2).start().unwrap();
+        let (timers, (sender, ran)) = (service.handle(), bounded(1));
+        timers.after(ms(100)).run(move |_| sender.send(n).unwrap()).unwrap();
+        stops(&timers, Stoppable(Mutex::new(Some(service))));
+        assert_eq!(arrives(&ran), n);
+        wait_until(|| timers.is_empty());
+    }
+}
+
+/// Fault: one other run was not waited for, since the run that called for the stop had ended.
+#[test]
+fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let (timers, (sender, stops)) = (service.handle(), bounded(1));
+    let held = BlockedJob::start(&timers);
+    let service = Stoppable(Mutex::new(Some(service)));
+    let job = move |_: &Run<'_>| {
+        let service = service.take().unwrap();
+        sender.send(service.stop_async(Stop::Wait)).unwrap();
+    };
+    timers.after(ms(0)).run(job).unwrap();
+    let mut stop = pin!(arrives(&stops));
+    wait_until(|| timers.snapshot().running == 1);
+    thread::sleep(ms(20));
+    assert!(poll(&mut stop).is_pending());
+    held.release();
+    assert_eq!(await_here(stop).running, 0);
 }
