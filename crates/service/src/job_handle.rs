@@ -344,8 +344,11 @@ impl Job {
         let single = RunFacts::single(id, self.deadline);
         let facts = RunFacts { number: self.handle.runs() + 1, ..single };
         let (info, started) = (self.handle.info.as_ref(), service.shards.now());
-        let run = Run { service, info, started, facts };
-        self.work.call(&run, &mut RunResult::default());
+        let (run, mut result) = (Run { service, info, started, facts }, RunResult::default());
+        self.work.call(&run, &mut result);
+        if let Some(kind) = result.undelivered {
+            service.report(run.job(), kind.clone());
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The run that a job is in: its properties, and how to end the job from inside.
 
-use crate::EventKind;
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::Ending;
@@ -91,10 +90,6 @@ impl Run<'_> {
 
     pub(crate) fn wall(&self) -> SystemTime {
         self.service.shards.clock.wall()
-    }
-
-    pub(crate) fn undelivered(&self, what: EventKind) {
-        self.service.report(self.job(), what);
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct RunResult {
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
     pub(crate) error: Option<String>,
+    /// Why a value was not delivered.
+    pub(crate) undelivered: Option<&'static EventKind>,
 }
 
 pub(crate) struct RunFuture {

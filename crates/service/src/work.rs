@@ -86,8 +86,8 @@ pub(crate) struct SendOnce<T> {
 }
 
 impl<T: Send + 'static> Work for SendOnce<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
-        send(&self.sender, self.value, run);
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        result.undelivered = send(&self.sender, self.value, run);
     }
 
     fn is_instant(&self) -> bool {
@@ -103,7 +103,11 @@ pub(crate) struct SendEach<T> {
 
 impl<T: Clone + Send + 'static> Work for SendEach<T> {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        call_again(self, result, |work| send(&work.sender, work.value.clone(), run));
+        let mut undelivered = None;
+        call_again(self, result, |work| {
+            undelivered = send(&work.sender, work.value.clone(), run);
+        });
+        result.undelivered = undelivered;
     }
 
     fn is_instant(&self) -> bool {
@@ -111,14 +115,17 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     }
 }
 
-/// Sends without waiting, so that a slow receiver does not delay other jobs.
-fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
+/// Sends without waiting, so that a slow receiver does not delay other jobs. Returns what to report
+/// if the value was not delivered.
+fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) -> Option<&'static EventKind> {
+    static FULL: EventKind = EventKind::ChannelFull;
+    static CLOSED: EventKind = EventKind::ChannelClosed;
     match sender.try_send(value) {
-        Ok(()) => {}
-        Err(TrySendError::Full(_)) => run.undelivered(EventKind::ChannelFull),
+        Ok(()) => None,
+        Err(TrySendError::Full(_)) => Some(&FULL),
         Err(TrySendError::Disconnected(_)) => {
             run.end();
-            run.undelivered(EventKind::ChannelClosed);
+            Some(&CLOSED)
         }
     }
 }

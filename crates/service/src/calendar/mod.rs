@@ -171,12 +171,12 @@ impl CallOnRule {
 
 impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        let mut error = None;
+        let (mut error, mut undelivered) = (None, None);
         call_again(self, result, |it| {
             it.begin(run).into_iter().for_each(|work| work.call(run, &mut it.inner));
-            error = it.inner.error.take();
+            (error, undelivered) = (it.inner.error.take(), it.inner.undelivered.take());
         });
-        result.error = error;
+        (result.error, result.undelivered) = (error, undelivered);
     }
 
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {

@@ -145,8 +145,7 @@ impl Future for AsyncRun {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(id) = self.id() else { return Poll::Ready(()) };
-        let _inside = self.timers.shards().enter(id);
+        let _inside = self.timers.shards().enter(self.id());
         let in_progress = match replace(&mut self.state, State::Over) {
             State::Due(due) => begin(&self.timers, due),
             State::InProgress(in_progress) => Some(in_progress),
@@ -172,7 +171,7 @@ impl Drop for AsyncRun {
             State::InProgress(state) => {
                 let shards = self.timers.shards();
                 let id = state.run.facts.id;
-                let _inside = shards.enter(id);
+                let _inside = shards.enter(Some(id));
                 shards.with(id.shard(), |state| state.counts.abandoned += 1);
                 state.end(&self.timers, Err(EventKind::Abandoned));
             }

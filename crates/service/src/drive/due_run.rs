@@ -1,5 +1,6 @@
 //! A run for an executor, and the steps of carrying out a run on any thread.
 
+use super::lead::Member;
 use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
@@ -50,7 +51,7 @@ impl DueRun {
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
     /// reported.
     pub fn run(mut self) {
-        let _inside = self.timers.shards().enter(self.handed_out().id);
+        let _inside = self.timers.shards().enter(Some(self.handed_out().id));
         if let Some(mut run) = self.begin() {
             call(&self.timers, &mut run, None);
             end(&self.timers, run);
@@ -75,7 +76,7 @@ impl Drop for DueRun {
     fn drop(&mut self) {
         let Some(HandedOut { id, turn, info, .. }) = self.run.take() else { return };
         let shared = self.timers.shared();
-        let _inside = shared.shards.enter(id);
+        let _inside = shared.shards.enter(Some(id));
         let now = shared.shards.now();
         match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
             None => shared.shards.hand_in(id, false),
@@ -137,15 +138,15 @@ pub(super) fn call_in_span<T>(
     (called, span)
 }
 
-/// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
-/// thread that led when the run began.
-pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, thread: Option<usize>) -> bool {
+/// Calls the job, and reports failures. Returns `true` if something was reported. `lead` is that of
+/// the thread, if it led when the run began.
+pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, lead: Option<&Member>) -> bool {
     let work = take_work(timers.shared(), run);
     let mut result = RunResult::default();
     let (called, _) = call_in_span(timers, run.facts, run.info.as_ref(), run.started, |run| {
         work.call(run, &mut result);
     });
-    finish(timers, run, thread, called.map_err(EventKind::Panicked), result)
+    finish(timers, run, lead, called.map_err(EventKind::Panicked), result)
 }
 
 /// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
@@ -154,7 +155,7 @@ pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, thread: Optio
 pub(super) fn call_plain(
     timers: &Handle,
     (id, deadline): (Id, Moment),
-    (started, thread): (Moment, usize),
+    (started, lead): (Moment, &Member),
     work: Box<dyn Work>,
 ) -> (Moment, bool) {
     let shared = timers.shared();
@@ -171,7 +172,7 @@ pub(super) fn call_plain(
     let (mut run, called) =
         (ActiveRun::plain(id, deadline, None), called.map_err(EventKind::Panicked));
     run.started = started;
-    let reported = finish(timers, &mut run, Some(thread), called, result);
+    let reported = finish(timers, &mut run, Some(lead), called, result);
     discard(run.work);
     (run.ended, reported)
 }
@@ -180,7 +181,7 @@ pub(super) fn call_plain(
 pub(super) fn finish(
     timers: &Handle,
     run: &mut ActiveRun<dyn Work>,
-    thread: Option<usize>,
+    lead: Option<&Member>,
     called: Result<(), EventKind>,
     result: RunResult,
 ) -> bool {
@@ -197,20 +198,29 @@ pub(super) fn finish(
     let took = run.ended.saturating_since(run.started);
     let is_slow = took > shared.slow_after;
     run.failed = failure.is_some();
-    if !run.failed && !is_slow {
+    if !run.failed && !is_slow && result.undelivered.is_none() {
         return false;
     }
     let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
-    if let Some(kind) = failure {
-        report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
-    }
-    if is_slow {
-        shards.with(id.shard(), |state| {
-            let of_thread = thread.is_some_and(|thread| state.runs.unwatch_thread(thread));
-            reported_before |= of_thread;
-            state.counts.slow += u64::from(!reported_before);
-        });
-        shared.report(timers.job_handle(id, info), EventKind::Slow(took));
+    let report = || {
+        if let Some(kind) = result.undelivered {
+            shared.report(timers.job_handle(id, info.clone()), kind.clone());
+        }
+        if let Some(kind) = failure {
+            report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
+        }
+        if is_slow {
+            shards.with(id.shard(), |state| {
+                let unwatch = |lead: &Member| state.runs.unwatch_thread(lead.number());
+                reported_before |= lead.is_some_and(unwatch);
+                state.counts.slow += u64::from(!reported_before);
+            });
+            shared.report(timers.job_handle(id, info), EventKind::Slow(took));
+        }
+    };
+    match lead {
+        Some(lead) => lead.in_a_run(run.ended.as_nanos(), report),
+        None => report(),
     }
     true
 }

@@ -27,7 +27,7 @@ use crate::handle::Handle;
 use crate::job::Id;
 use crate::job_handle::Job;
 use crate::shard::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, StopStage, Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, SlowRun, StopStage, Watch,
 };
 use crate::shared::Work;
 use crate::time::Moment;
@@ -90,12 +90,23 @@ impl Driver {
         self.now = self.now.max(now);
         if self.slow_check.get().is_some_and(|check| check <= self.now) {
             self.slow_check.set(None);
-            // Reported without a lock: an observer may stop the service, and a slow observer does
-            // not block threads that do.
-            for (id, info, time) in shared.shards.take_slow(self.now, shared.slow_after) {
+            self.report_slow(shared.shards.take_slow(self.now, shared.slow_after));
+        }
+    }
+
+    /// Reports slow runs. Without a lock: an observer may stop the service, and a slow observer does
+    /// not block threads that do. The lead may be lost in this.
+    fn report_slow(&self, runs: Vec<SlowRun>) {
+        if runs.is_empty() {
+            return;
+        }
+        let shared = self.timers.shared();
+        let _inside = shared.shards.enter(None);
+        self.lead.in_a_run(self.now.as_nanos(), || {
+            for (id, info, time) in runs {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
-        }
+        });
     }
 
     /// Carries out ready runs: at most [`RUNS`]. At most `most` of them are polls of futures, since
@@ -154,7 +165,7 @@ impl Driver {
                 if rest.is_left
                     && let Some(LeaderRun::Other(run)) = run
                 {
-                    let _inside = shards.enter(run.facts.id);
+                    let _inside = shards.enter(Some(run.facts.id));
                     due_run::clean_up(self.timers.shared(), run);
                     continue;
                 }
@@ -224,8 +235,8 @@ impl Driver {
         let PlainRun { id, deadline, work } = plain;
         *ended = Some(LeaderRun::Plain(id, deadline, started));
         self.begin(id, deadline, started, false);
-        let _inside = self.timers.shards().enter(id);
-        let begun = (started, self.lead.number());
+        let _inside = self.timers.shards().enter(Some(id));
+        let begun = (started, &self.lead);
         let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
         self.lead.ended(now.saturating_since(started));
         (now, reported)
@@ -243,14 +254,14 @@ impl Driver {
     ) -> Option<(Moment, bool)> {
         match due {
             DueJob::Begun(mut run) => {
-                let _inside = self.timers.shards().enter(run.facts.id);
+                let _inside = self.timers.shards().enter(Some(run.facts.id));
                 run.started = begin();
                 // In an instant run the lead is not taken: values must arrive in order.
                 let is_instant = run.is_instant();
                 if !is_instant {
                     self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
-                let reported = due_run::call(&self.timers, &mut run, Some(self.lead.number()));
+                let reported = due_run::call(&self.timers, &mut run, Some(&self.lead));
                 let now = run.ended;
                 if !is_instant {
                     self.lead.ended(now.saturating_since(run.started));

@@ -21,9 +21,18 @@ impl Service {
     /// ran before.
     ///
     /// A job of the service may call this, and so may an observer of its events: the stop then
-    /// neither waits for that run nor returns its job.
-    pub fn stop(self, how: Stop) -> Stopped {
-        let own = self.timers.shards().excuse_own_runs();
+    /// neither waits for that run nor returns its job. If they call it on the only thread of the
+    /// service, nothing else can come due: then a drain returns the other jobs, as
+    /// [`WaitFor`](Stop::WaitFor) does, and no stop waits for async jobs that this thread polls.
+    pub fn stop(self, mut how: Stop) -> Stopped {
+        let shards = self.timers.shards();
+        let own = shards.excuse_own_runs();
+        if own && self.is_only_thread() {
+            shards.excuse_polled_runs();
+            if let Stop::Drain(longest) = how {
+                how = Stop::WaitFor(longest);
+            }
+        }
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
@@ -43,6 +52,11 @@ impl Service {
         let stop = move || self.end_stop(how, own, !own, jobs);
         // One by one: if two destructors of a vector panic, the process aborts.
         Stopping::begin_with(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
+    }
+
+    /// Returns `true` if the service has a single thread, and this is it.
+    fn is_only_thread(&self) -> bool {
+        matches!(&self.threads[..], [its] if its.thread().id() == thread::current().id())
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.

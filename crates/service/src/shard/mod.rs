@@ -30,7 +30,7 @@ pub(crate) use handover::{
     ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenJob, TakenWork,
 };
 pub(crate) use ready::{ReadyItem, ReadyQueue};
-pub(crate) use runs::Watch;
+pub(crate) use runs::{SlowRun, Watch};
 pub(crate) use state::{ShardState, StopStage};
 
 use crate::error::{ChangeError, Reason};

@@ -60,6 +60,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         (self.slots.len() - self.wakers.len()).saturating_sub(running)
     }
 
+    /// Excuses the async runs in progress.
+    pub(super) fn excuse_async_runs(&mut self) {
+        let rare = |id| self.job_states.of(self.slots.of(id)?)?.rare.as_deref();
+        let is_async = |id: &Id| rare(*id).is_some_and(|rare| rare.dispatch.is_async);
+        let runs: Vec<_> = self.runs.watched().filter(is_async).collect();
+        runs.into_iter().for_each(|id| self.runs.excuse(id));
+    }
+
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
     /// not listed.
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {

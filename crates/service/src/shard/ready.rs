@@ -71,7 +71,12 @@ impl ReadyQueue {
 
     /// Returns `true` if there is nothing to do here, now or later.
     pub(crate) fn is_done(&self) -> bool {
-        self.is_empty() && self.tasks.load(Ordering::SeqCst) == 0
+        self.is_empty() && !self.has_tasks()
+    }
+
+    /// Returns `true` if there are async runs that the pool polls.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.tasks.load(Ordering::SeqCst) != 0
     }
 
     pub(crate) fn close(&self) -> VecDeque<ReadyItem> {

@@ -76,6 +76,12 @@ impl Runs {
         self.excused.push(id);
     }
 
+    /// The runs that are watched and not excused.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = Id> {
+        let ids = self.watched.iter().map(|(_, run)| run.id);
+        ids.filter(|id| !self.excused.contains(id))
+    }
+
     pub(crate) fn excused(&self) -> &[Id] {
         &self.excused
     }

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 thread_local! {
     /// The runs in which this thread is, innermost last, with their services (by the address of
     /// their `Shards`). If a job or observer stops the service that runs it, the stop must not wait
-    /// for that run.
-    static ON_THIS_THREAD: RefCell<Vec<(usize, Id)>> = RefCell::default();
+    /// for that run. A report of runs on other threads is in the list without an id.
+    static ON_THIS_THREAD: RefCell<Vec<(usize, Option<Id>)>> = RefCell::default();
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
@@ -36,9 +36,10 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         slow
     }
 
-    /// This thread handles a run of this job, and may call the user's code: the job, an observer,
-    /// or the destructor of what the job owns. It has finished when the returned guard is dropped.
-    pub(crate) fn enter(&self, id: Id) -> impl Drop + use<W> {
+    /// This thread handles a run of this job, or reports other runs, and may call the user's code:
+    /// the job, an observer, or the destructor of what the job owns. It has finished when the
+    /// returned guard is dropped.
+    pub(crate) fn enter(&self, id: Option<Id>) -> impl Drop + use<W> {
         ON_THIS_THREAD.with(|runs| runs.borrow_mut().push((self.address(), id)));
         Entered
     }
@@ -66,11 +67,19 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     /// Excuses the runs in which this thread is: a stop that they call does not wait for them.
     /// Returns `true` if there are any.
     pub(crate) fn excuse_own_runs(&self) -> bool {
-        let is_own = |(service, id): &(usize, Id)| (*service == self.address()).then_some(*id);
+        let is_own = |(service, _): &&(usize, Option<Id>)| *service == self.address();
         let own: Vec<_> =
-            ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter_map(is_own).collect());
-        own.iter().for_each(|id| self.with(id.shard(), |state| state.runs.excuse(*id)));
+            ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter(is_own).copied().collect());
+        own.iter().filter_map(|(_, id)| *id).for_each(|id| self.with(id.shard(), |state| state.runs.excuse(id)));
         !own.is_empty()
+    }
+
+    /// Excuses the runs in progress that the pool polls, if it polls any: no thread can do so while
+    /// the only one stops the service.
+    pub(crate) fn excuse_polled_runs(&self) {
+        if self.ready.has_tasks() {
+            self.with_all(ShardState::excuse_async_runs);
+        }
     }
 
     fn address(&self) -> usize {

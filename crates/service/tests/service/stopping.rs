@@ -109,6 +109,43 @@ fn an_observer_may_stop_the_service_at_any_event() {
     an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &panics);
 }
 
+/// Fault: no other thread took the lead from such an observer. So if it waited for an async job that
+/// the threads of the service poll, the stop never returned.
+#[test]
+fn an_observer_may_stop_the_service_while_a_future_waits() {
+    let waits = |timers: &Handle| {
+        let inner = timers.clone();
+        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
+        drop(timers.after(ms(0)).run_async(future).unwrap());
+    };
+    let sends = |timers: &Handle| {
+        waits(timers);
+        wait_until(|| timers.snapshot().running == 1);
+        drop(timers.after(ms(0)).send(&bounded(0).0, ()).unwrap());
+    };
+    for n in 0..kinds().len() {
+        let builder = || kinds().into_iter().nth(n).unwrap().1;
+        an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &waits);
+        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &sends);
+    }
+}
+
+/// Fault: such a stop waited for a run that only its own thread could carry out.
+#[test]
+fn on_the_only_thread_a_stop_does_not_wait_for_futures() {
+    for how in WAYS.into_iter().chain([Stop::Drain(HOUR)]) {
+        let (stopper, stopped) = Stopper::new(how);
+        let timers = stopper.start(Service::builder().workers(1));
+        let inner = timers.clone();
+        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
+        timers.after(ms(0)).run_async(future).unwrap();
+        wait_until(|| timers.snapshot().running == 1);
+        timers.after(ms(0)).run(move |_| stopper.stop()).unwrap();
+        assert_eq!(returned(&stopped), 1, "{how:?}");
+        wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
+    }
+}
+
 /// An executor stops the service when it gets the only run that is due, and returns that job too if
 /// it holds the run meanwhile. Then the stop waits for the run until its limit.
 #[test]

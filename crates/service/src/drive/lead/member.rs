@@ -124,6 +124,17 @@ impl Member {
         }
     }
 
+    /// Calls observers. They may stop the service and wait for other runs, so another thread must
+    /// be able to take the lead, as in a run. `nanos` is what the clock shows.
+    pub(crate) fn in_a_run(&self, nanos: u64, report: impl FnOnce()) {
+        if self.word.get() != NONE {
+            return report();
+        }
+        self.begin(nanos, Duration::ZERO, true);
+        report();
+        self.ended(Duration::ZERO);
+    }
+
     /// Returns to the pool after losing the lead. `nanos` is what the clock shows.
     pub(crate) fn come_back(&self, nanos: u64) {
         debug_assert!(!self.leads(), "a leader stays one");
