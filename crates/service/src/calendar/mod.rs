@@ -125,7 +125,8 @@ impl Handle {
     /// let nightly = service.handle().on("30 2 * * *"); // on(Cron::new("30 2 * * *", zone)?)
     /// ```
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_> {
-        let first = rule.next(self.clock().wall());
+        let wall = self.clock().wall();
+        let first = rule.next(wall).filter(|first| *first > wall);
         let due = first.and_then(|time| Due::at_time(self.clock(), time));
         OnRule { options: Options::new(self, due), times: None, rule: Box::new(rule), first }
     }

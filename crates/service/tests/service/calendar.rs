@@ -4,7 +4,7 @@ use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, DueRun, ManualClock, Moment, Run, Scheduler, Status};
+use wheelhouse_service::{Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Status};
 
 const HOUR: u64 = 3600;
 
@@ -60,6 +60,15 @@ fn a_rule_that_goes_nowhere_ends() {
     let job = rig.timers.on(|_| Some(seconds(2000))).run(|_| ()).unwrap();
     rig.pass(Duration::from_secs(HOUR));
     assert_eq!((job.runs(), job.status()), (1, Status::Finished));
+}
+
+#[test]
+fn a_rule_without_a_later_time_is_refused() {
+    let rig = Rig::starting(seconds(1000));
+    for past in [999, 1000] {
+        let rejected = rig.timers.on(move |_| Some(seconds(past))).run(|_| ()).unwrap_err();
+        assert_eq!(rejected.reason, Reason::NoOccurrence);
+    }
 }
 
 #[test]
