@@ -61,6 +61,12 @@ impl<'h> Options<'h> {
         self.rare_options().rare.get_or_insert_default()
     }
 
+    /// Drops the retry, if there is one: the work is never called again.
+    pub(crate) fn drop_retry(&mut self) {
+        let rare = self.rare_options.as_mut().and_then(|options| options.rare.as_mut());
+        rare.into_iter().for_each(|rare| rare.retry = None);
+    }
+
     fn ticks(&self) -> Ticks {
         let ticks = self.handle.ticks();
         let slack = self.rare_options.as_ref().and_then(|options| options.slack);

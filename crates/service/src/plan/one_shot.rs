@@ -37,7 +37,7 @@ impl<'h> OneShot<'h> {
             Ok((handle, deadline)) => {
                 handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
             }
-            Err(plan) => plan.schedule_any(work).map_err(|rejected| rejected.map(job)),
+            Err(plan) => plan.schedule_once(work).map_err(|rejected| rejected.map(job)),
         }
     }
 
@@ -54,6 +54,7 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
+        self.options.drop_retry();
         self.schedule(AsyncOnce { function, limit })
             .map_err(|rejected| rejected.map(|work| work.function))
     }
@@ -61,10 +62,11 @@ impl<'h> OneShot<'h> {
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
     /// value is dropped, which is reported: no receiver can delay other jobs.
     pub fn send<T: Send + 'static>(
-        self,
+        mut self,
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
+        self.options.drop_retry();
         self.schedule(SendOnce { sender: sender.clone(), value })
             .map_err(|rejected| rejected.map(|work| work.value))
     }
@@ -82,6 +84,13 @@ impl<'h> OneShot<'h> {
             Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
             Err(plan) => plan.schedule_any(work),
         }
+    }
+
+    /// Schedules work that cannot be called again.
+    #[inline(never)]
+    fn schedule_once<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+        self.options.drop_retry();
+        self.schedule_any(work)
     }
 
     /// A separate function, so that the callers stay short when they are inlined.

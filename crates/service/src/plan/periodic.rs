@@ -81,13 +81,14 @@ impl<'h> Periodic<'h> {
     /// If no thread is free, one run waits, and later runs are not handed out before it begins:
     /// they are late or skipped, as the policy for [missed](Self::missed) periods says. So runs do
     /// not pile up, and a cancel, move or stop finds one run that waits, as for any other job.
-    pub fn run_overlapping<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    pub fn run_overlapping<F>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: Fn(&Run<'_>) + Send + Sync + 'static,
     {
         let job = |CallShared(function)| {
             Arc::into_inner(function).expect("it has not run, so there is no other copy")
         };
+        self.options.drop_retry();
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
         scheduled.map_err(|rejected| rejected.map(job))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Barrier;
 use std::thread;
-use wheelhouse_service::{ChangeError, JobHandle, Reason, Run, Scheduler};
+use wheelhouse_service::{Backoff, ChangeError, JobHandle, Reason, Run, Scheduler};
 
 /// The keys in use, in the order in which their jobs were scheduled.
 fn keys(rig: &Rig) -> Vec<String> {
@@ -156,4 +156,24 @@ fn of_many_in_all_shards_each_is_listed_once_whatever_comes_and_goes() {
     let seen: BTreeSet<_> = listed.iter().copied().collect();
     assert_eq!(seen.len(), listed.len(), "none twice");
     assert!(stay.iter().all(|job| seen.contains(&job.number())));
+}
+
+/// Such work cannot be called again, whatever the plan says, so its first run is the last.
+#[test]
+fn the_key_of_a_job_that_cannot_be_retried_is_free_in_its_run() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let (backoff, keys) = (Backoff::new(ms(1)), ["run", "async", "overlapping"]);
+    let is_free = |key: &'static str| {
+        let log = log.clone();
+        move |run: &Run<'_>| log.push(run.timers().job(key).is_none())
+    };
+    let [run, future, overlapping] = keys.map(is_free);
+    let plan = |key| rig.timers.after(ms(1)).key(key).retry(backoff);
+    plan("run").run(run).unwrap();
+    let future = move |run: &Run<'_>| std::future::ready(future(run));
+    plan("async").run_async(future).unwrap();
+    let plan = rig.timers.every(ms(1)).times(1).key("overlapping").retry(backoff);
+    plan.run_overlapping(overlapping).unwrap();
+    assert_eq!(rig.play(10), 3);
+    assert_eq!(log.take(), [true; 3]);
 }
