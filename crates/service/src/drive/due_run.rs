@@ -185,19 +185,15 @@ pub(super) fn finish(
     called: Result<(), EventKind>,
     result: RunResult,
 ) -> bool {
-    let RunFacts { id, attempt, is_retried, .. } = run.facts;
+    let id = run.facts.id;
     let (shared, shards, info) = (timers.shared(), timers.shards(), run.info.take());
     let unwatch = |key| shards.with(id.shard(), |state| state.runs.unwatch(key));
     let mut reported_before = run.watch.take().is_some_and(unwatch);
     run.ended = shards.now();
     run.work = result.work;
-    let failure = called.err().or(result.error.map(|error| match is_retried {
-        true => EventKind::Failed(error),
-        false => EventKind::GaveUp(error),
-    }));
+    run.failed = called.is_err() || result.error.is_some();
     let took = run.ended.saturating_since(run.started);
     let is_slow = took > shared.slow_after;
-    run.failed = failure.is_some();
     if !run.failed && !is_slow && result.undelivered.is_none() {
         return false;
     }
@@ -206,9 +202,7 @@ pub(super) fn finish(
         if let Some(kind) = result.undelivered {
             shared.report(timers.job_handle(id, info.clone()), kind.clone());
         }
-        if let Some(kind) = failure {
-            report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
-        }
+        report_failure(timers, id, info.as_ref(), called, result.error);
         if is_slow {
             shards.with(id.shard(), |state| {
                 let unwatch = |lead: &Member| state.runs.unwatch_thread(lead.number());
@@ -225,22 +219,28 @@ pub(super) fn finish(
     true
 }
 
-/// Reports a run that failed. `gave_up` is set if it was a retry, and no other follows.
+/// Reports a run that failed, if it did: it was not carried out to its end, or returned this error.
 fn report_failure(
     timers: &Handle,
     id: Id,
     info: Option<&Arc<Info>>,
-    kind: EventKind,
-    gave_up: bool,
+    called: Result<(), EventKind>,
+    error: Option<String>,
 ) {
     let shared = timers.shared();
+    let is_retried = shared.shards.with(id.shard(), |state| state.is_retried(id));
+    // These two events say whether a retry follows. The others need a `GaveUp` in addition.
+    let says_so = called.is_ok();
+    let failed = |error| match is_retried {
+        Some(true) => EventKind::Failed(error),
+        _ => EventKind::GaveUp(error),
+    };
+    let Some(kind) = called.err().or(error.map(failed)) else { return };
     let job = || timers.job_handle(id, info.cloned());
     if let Some(info) = info {
         info.fail(kind.reason());
     }
-    // These two events say whether a retry follows. The others need a `GaveUp` in addition.
-    let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
-    let gave_up = (gave_up && !says_so).then(|| kind.reason());
+    let gave_up = (is_retried == Some(false) && !says_so).then(|| kind.reason());
     shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
     shared.report(job(), kind);
     gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));

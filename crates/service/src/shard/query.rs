@@ -43,6 +43,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(self.job_states.of(self.slots.of(id)?)?.runs)
     }
 
+    /// Returns `true` if the run in progress, which has failed, is retried. `None` if the job has no
+    /// retry. Asked when the run ends: it may have ended its job, or the service is being stopped.
+    pub(crate) fn is_retried(&self, id: Id) -> Option<bool> {
+        let job = self.job_states.of(self.slots.of(id)?)?;
+        job.rare.as_ref()?.retry?;
+        Some(job.tries().1 && !self.stage.is_over())
+    }
+
     #[inline]
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.timer, &slot.body) {

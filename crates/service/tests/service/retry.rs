@@ -3,7 +3,7 @@
 use crate::common::{Log, Rig, each_second, ms};
 use std::future::pending;
 use std::time::Duration;
-use wheelhouse_service::{Backoff, ChangeError, EventKind, Reason, Run, Status};
+use wheelhouse_service::{Backoff, ChangeError, Clock, EventKind, Reason, Run, Status};
 
 /// A job that fails in the runs with these numbers. It logs when each run began, in milliseconds,
 /// and the number of the attempt.
@@ -176,4 +176,48 @@ fn a_future_that_fails_or_takes_too_long_is_tried_again() {
     assert_eq!(log.take(), [10, 20, 45], "the second delay is twice as long");
     assert_eq!(events.kinds(), [EventKind::Failed("no".to_owned()), EventKind::TimedOut(ms(5))]);
     assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
+}
+
+type Attempt = fn(&Run<'_>) -> Result<(), &'static str>;
+
+/// Fault: the first three were told as failures that are retried, and the end of the tries was not
+/// told after a panic in the first attempt.
+#[test]
+fn a_run_after_which_no_other_try_follows_is_told_as_given_up() {
+    let ends: Attempt = |run| {
+        run.end();
+        Err("no")
+    };
+    let cancels: Attempt = |run| {
+        assert_eq!(run.job().cancel().map(drop), Err(ChangeError::Running));
+        Err("no")
+    };
+    let panics: Attempt = |_| panic!("no");
+    let ends_and_panics: Attempt = |run| {
+        run.end();
+        panic!("no")
+    };
+    let [failed, gave_up, panicked] =
+        [EventKind::Failed, EventKind::GaveUp, EventKind::Panicked].map(|kind| kind("no".into()));
+    for (attempts, attempt, expected) in [
+        (9, ends, vec![&gave_up]),
+        (9, cancels, vec![&gave_up]),
+        (1, panics, vec![&panicked, &gave_up]),
+        (9, ends_and_panics, vec![&panicked, &gave_up]),
+        (2, |_| Err("no"), vec![&failed, &gave_up]),
+    ] {
+        let (mut rig, events) = Rig::with_events();
+        let backoff = Backoff::new(ms(1)).attempts(attempts);
+        rig.timers.after(ms(1)).retry(backoff).try_run(attempt).unwrap();
+        rig.play(1000);
+        assert_eq!(events.kinds().iter().collect::<Vec<_>>(), expected);
+        assert_eq!(rig.timers.snapshot().counts.gave_up, 1);
+    }
+    // The rule of this job has a single time.
+    let (mut rig, events) = Rig::with_events();
+    let mut times = std::iter::once(rig.clock.wall() + ms(1));
+    let plan = rig.timers.on(move |_| times.next()).retry(Backoff::new(ms(1)));
+    plan.try_run(|_| Err::<(), _>("no")).unwrap();
+    rig.play(1000);
+    assert_eq!(events.kinds(), [gave_up]);
 }
