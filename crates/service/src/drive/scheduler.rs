@@ -89,10 +89,11 @@ impl Scheduler {
     /// of runs. If there is an executor, closures are handed to it. Futures, sent values and async
     /// jobs that were woken are always handled here.
     ///
-    /// All changes made before the call take effect. Jobs that are scheduled while jobs run are for
-    /// the next call, and [`next_wakeup`](Self::next_wakeup) returns when: so a job that schedules
-    /// itself again at once does not keep this call from returning. Each job that is taken out and
-    /// each run costs one or two operations of the backend, and a few uncontended locks.
+    /// All changes made before the call take effect. Jobs that are scheduled, or moved to the
+    /// present, while jobs run are for the next call, and [`next_wakeup`](Self::next_wakeup)
+    /// returns when: so a job that does this to itself, or to another, does not keep this call from
+    /// returning. Each job that is taken out and each run costs one or two operations of the
+    /// backend, and a few uncontended locks.
     pub fn poll(&mut self, now: Moment) -> usize {
         let driver = &mut self.driver;
         driver.begin_poll(now);

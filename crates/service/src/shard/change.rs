@@ -154,7 +154,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             if !runs {
                 return Err(ChangeError::Stopped);
             }
-            if may_be_earlier && self.wheel.deadline(timer).is_some_and(|set| tick < set) {
+            if may_be_earlier
+                && let Some(set) = self.wheel.deadline(timer).filter(|set| tick < *set)
+                && (self.fires_in_this_poll(set) || !self.fence_off(index, tick))
+            {
                 self.wheel.reschedule(timer, tick);
                 self.next = self.next.min(tick);
             }
@@ -171,8 +174,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             }
             Some(job) if job.is_paused() => {}
             _ => {
-                slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
-                self.next = self.next.min(tick);
+                if !self.fence_off(index, tick) {
+                    let slot = &mut self.slots[index];
+                    slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
+                    self.next = self.next.min(tick);
+                }
             }
         }
         Ok(())

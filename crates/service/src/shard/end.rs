@@ -89,7 +89,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         if job.is_paused() {
             // No timer until it is resumed.
-        } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
+        } else if moved && self.fires_in_this_poll(tick) {
             // A job that moves itself to the present, or is retried at once, is for the next poll.
             self.fenced.push(id);
         } else {

@@ -5,8 +5,9 @@
 //! gets its timer back when they are resumed. So pausing a million jobs costs nothing, and resuming
 //! them costs as much as the jobs that came due in the meantime.
 //!
-//! The fence of a poll defers jobs that are scheduled during a poll of a scheduler until its end,
-//! so that a job that schedules itself again at once does not keep the poll from returning.
+//! The fence of a poll defers jobs that are scheduled, or moved to the present, during a poll of a
+//! scheduler until its end, so that a job that does so with itself does not keep the poll from
+//! returning.
 
 use super::handover::ShardWork;
 use super::state::{Body, Other, ShardState, TimerState};
@@ -73,7 +74,26 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         if let Some(job) = self.job_states.of_mut(slot) {
             slot.deadline = job.skip_what_passed(slot.deadline, now);
         }
-        self.restart_timer(index, now);
+        let tick = self.tick_of(index, now);
+        if !self.fence_off(index, tick) {
+            self.start_timer(index, tick);
+        }
+    }
+
+    /// A caller moves a job to this tick. If the job would come due in the poll that is in progress,
+    /// takes its timer and keeps it for the next poll. Returns `true` if so.
+    pub(super) fn fence_off(&mut self, index: u32, tick: Tick) -> bool {
+        let is_fenced = self.fires_in_this_poll(tick);
+        if is_fenced {
+            self.stop_timer(index);
+            self.fenced.push(self.id_of(self.slots[index].number, index));
+        }
+        is_fenced
+    }
+
+    /// Returns `true` if a scheduler is in a poll that takes out timers of this tick.
+    pub(super) fn fires_in_this_poll(&self, tick: Tick) -> bool {
+        self.fence.is_some_and(|(_, upto)| tick <= upto)
     }
 
     /// From here on no job comes due, except for futures.
@@ -123,12 +143,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
         // be started again.
         self.slots[id.index()].deadline = self.ticks.instant(tick);
-        self.start_timer(id.index(), tick);
+        if !self.fence_off(id.index(), tick) {
+            self.start_timer(id.index(), tick);
+        }
         Ok(())
     }
 
-    /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
-    /// poll.
+    /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled, or moved to the
+    /// present, are kept for the next poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {
         debug_assert!(self.fence.is_none(), "one poll at a time");
         debug_assert!(self.fenced.is_empty(), "the poll before has left jobs behind its fence");

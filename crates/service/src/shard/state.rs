@@ -331,12 +331,16 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// The same for a job that waits for its deadline, or for the next check of the wall clock.
     pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
+        self.start_timer(index, self.tick_of(index, now));
+    }
+
+    /// The tick at which the driver must check the job.
+    pub(super) fn tick_of(&self, index: u32, now: Moment) -> Tick {
         let slot = &self.slots[index];
-        let tick = match self.job_states.of(slot) {
+        match self.job_states.of(slot) {
             None => self.ticks.not_before(slot.deadline),
             Some(job) => job.tick_of(slot.deadline, now),
-        };
-        self.start_timer(index, tick);
+        }
     }
 
     /// Returns `true` if a job has no timer, or one that fires by the tick of this moment and not

@@ -227,6 +227,32 @@ fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
     assert_eq!(rig.clock.now(), at(3));
 }
 
+/// A job whose runs overlap is pending during its run, so the run can move the next one to the
+/// present. And two jobs can do so with each other.
+#[test]
+fn jobs_that_move_each_other_to_the_present_keep_no_poll_from_returning() {
+    let acts: [fn(&Run<'_>); 2] =
+        [|run| run.job().refresh(ms(0)).unwrap(), |run| run.job().run_now().unwrap()];
+    for act in acts {
+        let mut rig = Rig::new();
+        let job = move |run: &Run<'_>| {
+            assert!(run.number() < 100, "no poll ends");
+            act(run);
+        };
+        rig.timers.every(ms(10)).run_overlapping(job).unwrap();
+        assert_eq!([rig.stall(10), rig.stall(10), rig.stall(10)], [1; 3]);
+    }
+    let mut rig = Rig::new();
+    for (own, other) in [("a", "b"), ("b", "a")] {
+        let job = move |run: &Run<'_>| {
+            assert!(run.number() < 100, "no poll ends");
+            run.timers().refresh(other, ms(0)).unwrap();
+        };
+        rig.timers.every(ms(10)).key(own).run(job).unwrap();
+    }
+    assert_eq!([rig.stall(10), rig.stall(10), rig.stall(10)], [2, 1, 1]);
+}
+
 #[test]
 fn time_has_an_end_and_nothing_overflows_there() {
     let (mut rig, log) = (Rig::new(), Log::default());
