@@ -103,7 +103,7 @@ impl Handle {
     /// be scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
     /// shard.
     pub fn pause(&self) {
-        self.shards().with_all(ShardState::pause_all);
+        self.shards().set_paused(true);
     }
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
@@ -112,8 +112,9 @@ impl Handle {
     /// this call may begin before them. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         let shards = self.shards();
+        shards.set_paused(false);
         for shard in 0..shards.count() as u32 {
-            while shards.with(shard, |state| state.resume_all(shards.now())) {}
+            while shards.with(shard, |state| state.resume_deferred(shards.now())) {}
         }
     }
 

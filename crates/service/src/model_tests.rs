@@ -127,6 +127,31 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
     });
 }
 
+/// After a pause and a resume by two threads, all shards are paused or none is, and no job is lost.
+#[test]
+fn of_a_pause_and_a_resume_one_is_the_last_for_all_shards() {
+    check(3, || {
+        let builder = Scheduler::builder().clock(ManualClock::new()).shards(2);
+        let mut scheduler = builder.build().unwrap();
+        let (timers, runs) = (scheduler.handle(), Arc::new(AtomicUsize::new(0)));
+        timers.pause();
+        for shard in [0, 1] {
+            let runs = Arc::clone(&runs);
+            let job = move |_: &Run<'_>| _ = runs.fetch_add(1, Ordering::SeqCst);
+            drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job)));
+        }
+        scheduler.poll(Moment::ORIGIN);
+        let its = timers.clone();
+        let resumer = thread::spawn(move || its.resume());
+        timers.pause();
+        resumer.join().unwrap();
+        let ran = scheduler.poll(Moment::ORIGIN);
+        assert!(ran == 0 || ran == 2, "one shard is paused");
+        timers.resume();
+        assert_eq!(ran + scheduler.poll(Moment::ORIGIN), 2);
+    });
+}
+
 /// A job that is moved to the present from another thread, while an event loop goes to sleep until
 /// its former time.
 #[test]

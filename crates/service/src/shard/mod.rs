@@ -63,6 +63,8 @@ pub(crate) struct Shards<W: ShardWork + ?Sized> {
     /// The limit of jobs, and their number.
     room: Option<(usize, Arc<AtomicUsize>)>,
     closed: AtomicBool,
+    /// Held while all jobs are paused, or unpaused, in one shard after the other.
+    pausing: Mutex<()>,
     pub(crate) polls: CachePadded<AtomicUsize>,
     /// Counted by the threads of a service.
     pub(crate) delayed_others: Arc<std::sync::atomic::AtomicU64>,
@@ -105,6 +107,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             shards: (0..).zip(wheels).map(shard).collect(),
             room,
             closed: AtomicBool::new(false),
+            pausing: Mutex::default(),
             polls: CachePadded::default(),
             delayed_others: Arc::default(),
             gate: (Mutex::default(), Condvar::default()),

@@ -9,6 +9,7 @@
 //! scheduler until its end, so that a job that does so with itself does not keep the poll from
 //! returning.
 
+use super::Shards;
 use super::handover::ShardWork;
 use super::state::{Body, Other, ShardState, TimerState};
 use crate::error::ChangeError;
@@ -96,9 +97,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.fence.is_some_and(|(_, upto)| tick <= upto)
     }
 
-    /// From here on no job comes due, except for futures.
-    pub(crate) fn pause_all(&mut self) {
-        self.all_paused = true;
+    /// From here on no job comes due, except for futures; or all do again, and the deferred ones are
+    /// to be resumed.
+    pub(super) fn set_paused(&mut self, all_paused: bool) {
+        self.all_paused = all_paused;
     }
 
     /// Returns `true` if all jobs are paused, and this job is not that of a future.
@@ -107,10 +109,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.all_paused && !matches!(self.slots[index].body, Body::Other(Other::Wake(..)))
     }
 
-    /// Jobs come due again. Returns `true` if more deferred jobs are left.
-    pub(crate) fn resume_all(&mut self, now: Moment) -> bool {
-        self.all_paused = false;
+    /// Resumes a portion of the deferred jobs, unless all are paused again. Returns `true` if more
+    /// are left.
+    pub(crate) fn resume_deferred(&mut self, now: Moment) -> bool {
         for _ in 0..PORTION {
+            if self.all_paused {
+                return false;
+            }
             let Some(id) = self.deferred.pop_front() else { return false };
             // Unless it was moved, cancelled, taken back or paused since then.
             if self.is_off(id) {
@@ -166,5 +171,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.restart_timer(id.index(), now);
             }
         }
+    }
+}
+
+impl<W: ShardWork + ?Sized> Shards<W> {
+    /// Pauses all jobs, or lets them come due again. One call at a time, so that no shard is left
+    /// in another state than the rest. No code of the user runs under this lock.
+    pub(crate) fn set_paused(&self, all_paused: bool) {
+        let _one_at_a_time = self.pausing.lock();
+        self.with_all(|state| state.set_paused(all_paused));
     }
 }
