@@ -130,7 +130,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return None;
         }
         if self.is_paused_with_all(index) {
-            self.deferred.push_back(id);
+            self.defer(id);
             return None;
         }
         Some(self.dispatch(id, now, on_leader))

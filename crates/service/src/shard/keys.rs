@@ -54,6 +54,11 @@ impl Keys {
         self.parts.iter().map(|part| lock(part).len()).sum()
     }
 
+    pub(super) fn shrink(&self) {
+        let hash = |(its, _): &(SmolStr, Id)| self.hasher.hash_one(its.as_str());
+        self.parts.iter().for_each(|part| lock(part).shrink_to_fit(hash));
+    }
+
     /// Removes the key of a job, unless another job has it by now.
     pub(crate) fn remove(&self, key: &str, id: Id) {
         let mut part = self.part(key);

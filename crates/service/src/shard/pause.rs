@@ -15,6 +15,7 @@ use super::state::{Body, Other, ShardState, TimerState};
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Status};
 use crate::time::Moment;
+use std::mem::{replace, take};
 use std::sync::Arc;
 use wheelhouse_core::Tick;
 
@@ -25,7 +26,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The state of a job. A plain job gets one.
     pub(super) fn full_state(&mut self, id: Id) -> Result<&mut JobState<W>, ChangeError> {
         let Some(slot) = self.slots.of_mut(id) else { return Err(self.missing()) };
-        let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
+        let job = match replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => {
                 self.job_states.insert(JobState::new(work, Arc::default(), self.ticks))
             }
@@ -109,6 +110,29 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.all_paused && !matches!(self.slots[index].body, Body::Other(Other::Wake(..)))
     }
 
+    /// The time of a job has come while all jobs are paused.
+    pub(super) fn defer(&mut self, id: Id) {
+        if self.deferred.len() >= 2 * self.slots.len() {
+            self.prune_deferred();
+        }
+        self.deferred.push_back(id);
+    }
+
+    /// Keeps each deferred job once, if it is not over and does not wait for a time again. O(log
+    /// n) amortized for each job that is deferred.
+    pub(super) fn prune_deferred(&mut self) {
+        let mut deferred = Vec::from(take(&mut self.deferred));
+        deferred.retain(|id| self.is_off(*id));
+        deferred.sort_by_key(|id| {
+            let slot = &self.slots[id.index()];
+            let ticks = self.job_states.of(slot).map_or(self.ticks, |job| job.ticks);
+            (ticks.not_before(slot.deadline), id.number)
+        });
+        deferred.dedup();
+        deferred.shrink_to_fit();
+        self.deferred = deferred.into();
+    }
+
     /// Resumes a portion of the deferred jobs, unless all are paused again. Returns `true` if more
     /// are left.
     pub(crate) fn resume_deferred(&mut self, now: Moment) -> bool {
@@ -166,7 +190,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(crate) fn open_fence(&mut self, now: Moment) {
         debug_assert!(self.fence.is_some(), "no poll is in progress");
         self.fence = None;
-        for id in std::mem::take(&mut self.fenced) {
+        for id in take(&mut self.fenced) {
             if self.is_off(id) {
                 self.restart_timer(id.index(), now);
             }

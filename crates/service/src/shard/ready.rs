@@ -61,6 +61,10 @@ impl ReadyQueue {
         run
     }
 
+    pub(super) fn shrink(&self) {
+        self.queue.lock().ready.shrink_to_fit();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len.load(Ordering::SeqCst) as usize
     }

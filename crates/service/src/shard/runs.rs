@@ -71,6 +71,10 @@ impl Runs {
         self.watched.remove(key.0).reported
     }
 
+    pub(super) fn shrink(&mut self) {
+        self.watched.shrink_to_fit();
+    }
+
     /// A stop does not wait for this run, which has begun.
     pub(crate) fn excuse(&mut self, id: Id) {
         self.excused.push(id);

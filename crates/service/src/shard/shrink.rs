@@ -16,6 +16,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Removes the memory that no job needs, and returns it to be dropped without the lock. O(n)
     /// for n entries.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
+        self.prune_deferred();
+        self.runs.shrink();
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         (wheel, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
@@ -34,7 +36,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
+    /// Releases the memory of a shard, and that which all shards share.
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, ShardState::shrink));
+        self.keys.shrink();
+        self.ready.shrink();
     }
 }

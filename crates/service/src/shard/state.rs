@@ -249,7 +249,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let id = self.id_of(number, index);
         match turn {
             Some(_) => self.runs.in_flight += 1,
-            None => self.deferred.push_back(id),
+            None => self.defer(id),
         }
         Ok((id, turn))
     }

@@ -125,6 +125,52 @@ fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
     assert!(seen.bytes_max < 1_000, "{seen:?}");
 }
 
+/// A job that is moved comes due again and again. Others come due and are cancelled.
+#[test]
+fn what_comes_and_goes_while_all_jobs_are_paused_takes_no_memory() {
+    let mut rig = Rig::new();
+    rig.timers.pause();
+    let moved = rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    let mut come_and_go = || {
+        moved.refresh(ms(1)).unwrap();
+        let cancelled = rig.timers.after(ms(1)).run(|_| ()).unwrap();
+        rig.timers.execute(|_| unreachable!("all are paused")).unwrap();
+        rig.pass(ms(1));
+        drop(cancelled.cancel().unwrap());
+        rig.timers.jobs().filter(|job| job.number() > 1).for_each(|job| drop(job.cancel().unwrap()));
+    };
+    (0..10).for_each(|_| come_and_go());
+    let seen = measure(|| (0..10_000).for_each(|_| come_and_go()));
+    assert!(seen.bytes_current < 1_000, "{seen:?}");
+    rig.timers.resume();
+    assert_eq!((rig.pass(ms(1)), rig.timers.len()), (1, 0));
+}
+
+/// The keys, the jobs that came due while all were paused, and those of `execute`.
+#[test]
+fn compact_releases_what_jobs_that_are_gone_have_left() {
+    let mut rig = Rig::new();
+    rig.play(1);
+    // The first run allocates the distributions, and the thread its first entry.
+    rig.timers.execute(|_| ()).unwrap();
+    rig.pass(ms(1));
+    rig.timers.compact();
+    let left = measure(|| {
+        let jobs: Vec<_> = (0..10_000).map(|n| keyed(&rig.timers, n)).collect();
+        jobs.into_iter().for_each(|job| drop(job.cancel().unwrap()));
+        (0..10_000).for_each(|_| rig.timers.execute(|_| ()).unwrap());
+        rig.pass(ms(1));
+        rig.timers.pause();
+        (0..10_000).for_each(|_| drop(rig.timers.after(ms(1)).run(|_| ()).unwrap()));
+        rig.pass(ms(1));
+        rig.timers.resume();
+        rig.pass(ms(1));
+        rig.timers.compact();
+    });
+    assert_eq!(rig.timers.len(), 0);
+    assert!(left.bytes_current < 10_000, "{left:?}");
+}
+
 /// Nearly all of 200,000 jobs are cancelled. The remaining jobs keep their handles, their order and
 /// their times.
 fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
