@@ -50,7 +50,7 @@ pub(crate) struct RareState {
     pub(crate) dispatch: Dispatch,
     /// Empty while the schedule is suspended.
     pub(crate) planned: Planned,
-    /// The wall-clock time of the last run of the schedule.
+    /// The wall-clock time of the last run that was no retry, if it has one.
     time: Option<SystemTime>,
     pub(crate) retry: Option<Backoff>,
     /// How many attempts have failed in a row.
@@ -309,8 +309,10 @@ impl<W: ?Sized> JobState<W> {
         let rare = self.rare.as_deref_mut()?;
         if !extra {
             rare.time = rare.planned.wall.as_ref().map(|wall| wall.time);
+        } else if rare.failed == 0 {
+            rare.time = None;
         }
-        rare.time.filter(|_| !extra || rare.failed > 0)
+        rare.time
     }
 
     /// The next deadline after a run. `None` if that is out of range, or no other run follows.

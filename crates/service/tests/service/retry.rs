@@ -97,6 +97,22 @@ fn another_try_is_for_the_time_of_the_first() {
     assert_eq!(log.take(), [(1, first), (2, first), (3, first), (4, None), (5, next)]);
 }
 
+/// Fault: the retry was for the time of the last run of the schedule.
+#[test]
+fn another_try_of_an_extra_run_is_for_no_time() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let plan = rig.timers.on(each_second).retry(Backoff::new(ms(10)));
+    let job = plan.try_run(move |run| {
+        times.push((run.number(), run.time().is_some()));
+        if run.number() == 2 { Err("no") } else { Ok(()) }
+    });
+    rig.play(1500);
+    job.unwrap().run_now().unwrap();
+    rig.play(2500);
+    assert_eq!(log.take(), [(1, true), (2, false), (3, false), (4, true)]);
+}
+
 #[test]
 fn tries_leave_a_schedule_as_it_is() {
     let (mut rig, log) = (Rig::new(), Log::default());
