@@ -304,6 +304,10 @@ impl Field {
         if self.kind == Kind::Weekday {
             if from.number == 7 {
                 from = Value { number: 0, text: "0" };
+                // From Sunday to Sunday is one day.
+                if to.number == 7 {
+                    to.number = 0;
+                }
             }
             if to.number == 0 && from.number > 0 {
                 // The Sunday after it. `croner` takes `-SUN` for that already.

@@ -41,13 +41,18 @@ impl Ticks {
         }
         // Near the end of time there may be no such multiple.
         let rounded = tick.checked_next_multiple_of(self.slack.get());
-        rounded.filter(|tick| *tick <= self.reached(Moment::MAX)).unwrap_or(tick)
+        rounded.filter(|tick| *tick <= self.last()).unwrap_or(tick)
     }
 
     /// The last tick that has been reached at the moment.
     #[inline]
     pub(crate) fn reached(self, moment: Moment) -> Tick {
         moment.0 / self.length
+    }
+
+    /// The last tick of a deadline. `Tick::MAX` stands for none.
+    fn last(self) -> Tick {
+        self.reached(Moment::MAX).min(Tick::MAX - 1)
     }
 
     #[inline]
@@ -65,7 +70,7 @@ impl Ticks {
 
     /// The latest deadline whose tick has an instant.
     pub(crate) fn latest(self) -> Moment {
-        self.instant(self.reached(Moment::MAX))
+        self.instant(self.last())
     }
 }
 
@@ -78,10 +83,10 @@ mod tests {
         for nanos in [1, 2, 10, 1_000_000, u64::MAX / 2 + 1, u64::MAX] {
             let ticks = Ticks::new(Duration::from_nanos(nanos)).unwrap();
             let latest = ticks.latest();
-            assert!(ticks.not_before(latest) <= ticks.reached(Moment::MAX), "{nanos}");
+            assert!(ticks.not_before(latest) < Tick::MAX, "{nanos}");
             assert_eq!(ticks.instant(ticks.not_before(latest)), latest);
             assert!(
-                u128::from(latest.0) + u128::from(nanos) > u128::from(u64::MAX),
+                u128::from(latest.0) + u128::from(nanos.max(2)) > u128::from(u64::MAX),
                 "a later one would not fit"
             );
         }

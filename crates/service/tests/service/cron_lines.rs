@@ -23,7 +23,7 @@ fn first_times(cron: &mut Cron, count: usize) -> String {
 }
 
 /// Lines, and their first times. The random lines below have lists, steps, names and ranges too.
-const TAKEN: [(&str, &str); 24] = [
+const TAKEN: [(&str, &str); 25] = [
     // A field that begins with `*` or `?` does not restrict the days: both must match.
     ("0 0 ?/2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
     ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
@@ -31,6 +31,7 @@ const TAKEN: [(&str, &str); 24] = [
     ("30 0 9 13 * +FRI", "Fri 02-13 09:00:30, Fri 03-13 09:00:30, Fri 11-13 09:00:30"),
     // Ranges that wrap around.
     ("0 9 * * 7-2", "Sun 01-04 09:00, Mon 01-05 09:00, Tue 01-06 09:00"),
+    ("0 9 * * 7-7", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
     ("0 9 * * sun-SUN", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
     ("0 9 * * SAT-MON#1", "Sat 01-03 09:00, Sun 01-04 09:00, Mon 01-05 09:00"),
     // Names.

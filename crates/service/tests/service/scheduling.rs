@@ -1,7 +1,9 @@
 //! When jobs run: once, periodically, after stalls, on every backend. On a manual clock, so no test
 //! waits.
 
-use crate::common::{HOUR, Log, Rig, at, each_second, ms};
+use crate::common::{HOUR, Log, Rig, at, each_second, ms, poll};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
@@ -225,6 +227,21 @@ fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
     assert_eq!(rig.scheduler.poll(at(0)), 1);
     assert!(rig.play(3) > 3);
     assert_eq!(rig.clock.now(), at(3));
+}
+
+/// Fault: with the shortest tick, a job at the very last moment had the tick that stands for none.
+#[test]
+fn a_job_at_the_last_moment_runs_or_is_refused() {
+    let mut rig = Rig::with(|builder| builder.tick(Duration::from_nanos(1)));
+    let refused = rig.timers.at(Moment::MAX).run(|_| ()).unwrap_err();
+    assert_eq!(refused.reason, Reason::Overflow);
+    let mut sleep = pin!(rig.timers.sleep_until(Moment::MAX));
+    assert_eq!(poll(&mut sleep), Poll::Ready(Err(Reason::Overflow)));
+    let last = Moment::from_nanos(u64::MAX - 1);
+    let job = rig.timers.at(last).slack(Duration::from_nanos(5)).named("last").run(|_| ());
+    assert_eq!(rig.scheduler.next_wakeup().is_some(), job.is_ok());
+    rig.clock.set(last);
+    assert_eq!((rig.scheduler.poll(last), job.unwrap().status()), (1, Status::Finished));
 }
 
 /// A job whose runs overlap is pending during its run, so the run can move the next one to the
