@@ -139,9 +139,9 @@ impl Handle {
         portions.flatten()
     }
 
-    /// Releases memory that belonged to jobs which are gone, also that of their keys. A shard that had 65,536 jobs or more
-    /// and has 1,024 or fewer left does so by itself: when one of its jobs has run, when the
-    /// earliest deadline there has come, also that of a cancelled job, and in
+    /// Releases memory that belonged to jobs which are gone, also that of their keys. A shard that
+    /// had 65,536 jobs or more and has 1,024 or fewer left does so by itself: when one of its jobs
+    /// has run, when the earliest deadline there has come, also that of a cancelled job, and in
     /// [`next_wakeup`](crate::Scheduler::next_wakeup). While the timers of a shard are moved,
     /// threads that schedule there wait. O(n) for n slots, used or free, and n keys. A custom
     /// [backend](crate::Builder::backend) keeps its memory.

@@ -109,7 +109,7 @@
 //! 6. **Nothing blocks for ever.** A call waits only for a shard lock. It is held for one such
 //!    call, for at most 64 timers, or for all entries of the shard while memory is released. The
 //!    leader waits for no receiver. A stop that a job calls does not wait for runs that have not
-//!    begun.
+//!    begun, or that only its own thread could continue.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated,
 //!    and so do the times in lists and ranges of a cron line. If the wall clock is set, or the
 //!    machine was suspended, jobs for a time of day follow within a minute. No other job is

@@ -82,7 +82,7 @@ impl Drop for DueRun {
             None => shared.shards.hand_in(id, false),
             Some(run) => {
                 shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
-                clean_up(shared, run);
+                clean_up(shared, run, None);
             }
         }
     }
@@ -98,17 +98,28 @@ pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let (shard, shared) = (run.facts.id.shard(), timers.shared());
     let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
     match ended {
-        (true, _) => clean_up(shared, run),
+        (true, _) => clean_up(shared, run, None),
         (false, stage) => shared.shards.handed_in(stage),
     }
 }
 
-/// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
-pub(super) fn clean_up(shared: &Shared, run: ActiveRun<dyn Work>) {
+/// Finishes a run without the lock: releases the key, drops the work, and hands the run in. `lead`
+/// is that of the thread, if it led when the run began.
+pub(super) fn clean_up(shared: &Shared, run: ActiveRun<dyn Work>, lead: Option<&Member>) {
     let id = run.facts.id;
     shared.shards.free_key(run.info.as_deref(), id);
-    discard(run.work);
+    if let Some(work) = run.work {
+        as_in_a_run(lead, run.ended, || discard(work));
+    }
     shared.shards.hand_in(id, true);
+}
+
+/// See [`Member::as_in_a_run`]. `now` is what the clock shows.
+fn as_in_a_run(lead: Option<&Member>, now: Moment, call: impl FnOnce()) {
+    match lead {
+        Some(lead) => lead.as_in_a_run(now.as_nanos(), call),
+        None => call(),
+    }
 }
 
 /// Takes the work for a call. Releases the key before the last run, so that the run can schedule
@@ -198,7 +209,7 @@ pub(super) fn finish(
         return false;
     }
     let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
-    let report = || {
+    as_in_a_run(lead, run.ended, || {
         if let Some(kind) = result.undelivered {
             shared.report(timers.job_handle(id, info.clone()), kind.clone());
         }
@@ -211,11 +222,7 @@ pub(super) fn finish(
             });
             shared.report(timers.job_handle(id, info), EventKind::Slow(took));
         }
-    };
-    match lead {
-        Some(lead) => lead.in_a_run(run.ended.as_nanos(), report),
-        None => report(),
-    }
+    });
     true
 }
 

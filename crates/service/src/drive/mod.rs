@@ -94,15 +94,15 @@ impl Driver {
         }
     }
 
-    /// Reports slow runs. Without a lock: an observer may stop the service, and a slow observer does
-    /// not block threads that do. The lead may be lost in this.
+    /// Reports slow runs. Without a lock: an observer may stop the service, and a slow observer
+    /// does not block threads that do. The lead may be lost in this.
     fn report_slow(&self, runs: Vec<SlowRun>) {
         if runs.is_empty() {
             return;
         }
         let shared = self.timers.shared();
         let _inside = shared.shards.enter(None);
-        self.lead.in_a_run(self.now.as_nanos(), || {
+        self.lead.as_in_a_run(self.now.as_nanos(), || {
             for (id, info, time) in runs {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
@@ -166,7 +166,7 @@ impl Driver {
                     && let Some(LeaderRun::Other(run)) = run
                 {
                     let _inside = shards.enter(Some(run.facts.id));
-                    due_run::clean_up(self.timers.shared(), run);
+                    due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
                     continue;
                 }
                 if follows {

@@ -82,8 +82,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    /// A caller moves a job to this tick. If the job would come due in the poll that is in progress,
-    /// takes its timer and keeps it for the next poll. Returns `true` if so.
+    /// A caller moves a job to this tick. If the job would come due in the poll that is in
+    /// progress, takes its timer and keeps it for the next poll. Returns `true` if so.
     pub(super) fn fence_off(&mut self, index: u32, tick: Tick) -> bool {
         let is_fenced = self.fires_in_this_poll(tick);
         if is_fenced {
@@ -98,8 +98,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.fence.is_some_and(|(_, upto)| tick <= upto)
     }
 
-    /// From here on no job comes due, except for futures; or all do again, and the deferred ones are
-    /// to be resumed.
+    /// From here on no job comes due, except for futures; or all do again, and the deferred ones
+    /// are to be resumed.
     pub(super) fn set_paused(&mut self, all_paused: bool) {
         self.all_paused = all_paused;
     }

@@ -43,8 +43,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(self.job_states.of(self.slots.of(id)?)?.runs)
     }
 
-    /// Returns `true` if the run in progress, which has failed, is retried. `None` if the job has no
-    /// retry. Asked when the run ends: it may have ended its job, or the service is being stopped.
+    /// Returns `true` if the run in progress, which has failed, is retried. `None` if the job has
+    /// no retry. Asked when the run ends: it may have ended its job, or the service is being
+    /// stopped.
     pub(crate) fn is_retried(&self, id: Id) -> Option<bool> {
         let job = self.job_states.of(self.slots.of(id)?)?;
         job.rare.as_ref()?.retry?;

@@ -70,7 +70,9 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         let is_own = |(service, _): &&(usize, Option<Id>)| *service == self.address();
         let own: Vec<_> =
             ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter(is_own).copied().collect());
-        own.iter().filter_map(|(_, id)| *id).for_each(|id| self.with(id.shard(), |state| state.runs.excuse(id)));
+        own.iter()
+            .filter_map(|(_, id)| *id)
+            .for_each(|id| self.with(id.shard(), |state| state.runs.excuse(id)));
         !own.is_empty()
     }
 

@@ -174,6 +174,6 @@ fn the_key_of_a_job_that_cannot_be_retried_is_free_in_its_run() {
     plan("async").run_async(future).unwrap();
     let plan = rig.timers.every(ms(1)).times(1).key("overlapping").retry(backoff);
     plan.run_overlapping(overlapping).unwrap();
-    assert_eq!(rig.play(10), 3);
+    rig.play(10);
     assert_eq!(log.take(), [true; 3]);
 }

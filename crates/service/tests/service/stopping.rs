@@ -109,8 +109,8 @@ fn an_observer_may_stop_the_service_at_any_event() {
     an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &panics);
 }
 
-/// Fault: no other thread took the lead from such an observer. So if it waited for an async job that
-/// the threads of the service poll, the stop never returned.
+/// Fault: no other thread took the lead from such an observer. So if it waited for an async job
+/// that the threads of the service poll, the stop never returned.
 #[test]
 fn an_observer_may_stop_the_service_while_a_future_waits() {
     let waits = |timers: &Handle| {

@@ -110,11 +110,8 @@ impl Member {
     #[inline]
     pub(crate) fn ended(&self, took: Duration) {
         let Some(pool) = &self.pool else { return };
-        let word = self.word.replace(NONE);
-        debug_assert!(word != NONE || self.others().is_none(), "a run ends once");
-        if self.leads.get() && word != NONE && !pool.end_run(word) {
-            self.leads.set(false);
-        }
+        debug_assert!(self.word.get() != NONE || self.others().is_none(), "a run ends once");
+        self.end_word(pool);
         // The time of one very slow run says little about the next: the thread may have been
         // preempted.
         let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
@@ -124,15 +121,25 @@ impl Member {
         }
     }
 
-    /// Calls observers. They may stop the service and wait for other runs, so another thread must
-    /// be able to take the lead, as in a run. `nanos` is what the clock shows.
-    pub(crate) fn in_a_run(&self, nanos: u64, report: impl FnOnce()) {
-        if self.word.get() != NONE {
-            return report();
+    /// Calls an observer, or drops a value of the user, as in a run: it may stop the service and
+    /// wait for other jobs, so another thread must be able to take the lead. `nanos` is what the
+    /// clock shows.
+    pub(crate) fn as_in_a_run(&self, nanos: u64, call: impl FnOnce()) {
+        if self.word.get() != NONE || !self.leads.get() {
+            return call();
         }
-        self.begin(nanos, Duration::ZERO, true);
-        report();
-        self.ended(Duration::ZERO);
+        self.begin(nanos, Duration::ZERO, false);
+        call();
+        self.pool.as_deref().into_iter().for_each(|pool| self.end_word(pool));
+    }
+
+    /// The current run is over. It has lost the lead in it if the word has changed.
+    #[inline]
+    fn end_word(&self, pool: &Pool) {
+        let word = self.word.replace(NONE);
+        if self.leads.get() && word != NONE && !pool.end_run(word) {
+            self.leads.set(false);
+        }
     }
 
     /// Returns to the pool after losing the lead. `nanos` is what the clock shows.
