@@ -28,7 +28,7 @@ use wheelhouse_present::progress::Progress;
 use wheelhouse_present::units::count;
 
 /// A stream with few timers is played repeatedly for one sample, until about this many timers were
-/// started.
+/// started, or its share of the time is over.
 const TIMERS_PER_SAMPLE: u64 = 100_000;
 
 /// The most plays per sample. Each builds a new structure, which takes longer than a few timers do.
@@ -273,6 +273,7 @@ impl Bench<'_> {
         let plays = plays_per_sample(settings, &solved.0);
         let seeds = if task.source.is_scalable() { settings.seeds } else { 1 };
         let rounds = rounds(settings, task.time, seeds, plays, first);
+        let longest = task.time / (*ROUNDS.start() * verified.len()) as u32;
         let is_short = plays == 1 && rounds == *ROUNDS.start();
         let (mut seed, mut samples) = (0, Samples::new(verified, &solved.0));
         if plays == 1 {
@@ -297,7 +298,7 @@ impl Bench<'_> {
                 if is_enough || (round > 1 && self.is_over()) {
                     continue;
                 }
-                let played = self.sample(verified[at], solved, plays);
+                let played = self.sample(verified[at], solved, plays, longest);
                 samples.add(at, round, &solved.0, &played);
             }
         }
@@ -305,14 +306,19 @@ impl Bench<'_> {
         Ok(true)
     }
 
-    /// The plays of one sample, whose answers are checked.
+    /// The plays of one sample, whose answers are checked: one, and more until they take `longest`.
     fn sample(
         &mut self,
         structure: &dyn Structure,
         (stream, expected): &(Stream, ExpectedAnswers),
         plays: u32,
+        longest: Duration,
     ) -> Vec<StreamPlay> {
-        let played: Vec<_> = (0..plays).map(|_| structure.play(stream, expected)).collect();
+        let start = Instant::now();
+        let is_next =
+            |done: &u32| *done == 0 || (start.elapsed() < longest && !interrupt::requested());
+        let plays = (0..plays).take_while(is_next);
+        let played: Vec<_> = plays.map(|_| structure.play(stream, expected)).collect();
         for played in &played {
             let wrong = verify::check(structure, stream, expected, played).err();
             add_failure(&mut self.run.failures, wrong);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::settings;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -70,6 +70,19 @@ fn measurements_beyond_the_time_limit_are_skipped() {
     // It decides picks, and takes no time.
     assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_sample_has_only_the_plays_that_fit_the_time() {
+    let folder = scratch("busy");
+    let plays = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&plays);
+    let counting = WithCallback::alone(move |_| counted.set(counted.get() + 1));
+    let (_, saved) =
+        bench::run(&Settings { details: true, ..settings(counting) }, &folder).unwrap();
+    saved.unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(plays.get(), 4, "to verify, and without time one play in each of three rounds");
 }
 
 /// The streams that are played with this many seeds, in order, and the number of samples.
