@@ -373,6 +373,11 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     };
     run.throughput.retain(|row| !wrong(&row.backend, &row.workload, row.n));
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+    run.steps.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+    run.footprints.retain(|row| {
+        let is_it = |it: &Failure| it.backend == row.backend && it.workload == row.workload;
+        !run.failures.iter().any(is_it)
+    });
 }
 
 /// Plays the stream once on every structure. Returns the structures whose answers were right, with
