@@ -48,6 +48,8 @@ pub struct Settings {
     pub seed: u64,
     /// How many seeds, counting up from `seed`, share the rounds. At least one.
     pub seeds: usize,
+    /// The bytes of a value in the structures.
+    pub payload: u16,
     /// Time budget of all timed rounds together. The minimum of three rounds may exceed it.
     pub time: Duration,
     /// Time limit of the whole run, including oracle and preparation. Streams that would begin
@@ -101,6 +103,8 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     provenance.pinned_to = pin(); // after `gather`: a pinned thread sees only one processor
     let run = Run {
         external: settings.structures.iter().filter_map(|it| it.external()).collect(),
+        payload: settings.payload,
+        seeds: settings.seeds,
         interrupted: true, // until the end: a run that is killed must not look complete
         ..Run::new(provenance)
     };
