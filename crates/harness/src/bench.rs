@@ -136,7 +136,8 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
 ///
 /// If the largest size does not fit into memory, the folder cannot be made, or `out` is not empty.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
-    capacity::check(&settings.sources, &settings.sizes)?;
+    let timed = if settings.details { settings.structures.len() } else { 0 };
+    capacity::check(&settings.sources, &settings.sizes, timed)?;
     match out {
         Some(out) => files::create_or_use_empty(out),
         None => folder::create(results, &provenance::gather(settings.seed)),
