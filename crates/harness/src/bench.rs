@@ -326,7 +326,8 @@ impl Bench<'_> {
         let played: Vec<_> = plays.map(|_| structure.play(stream, expected)).collect();
         for played in &played {
             let wrong = verify::check(structure, stream, expected, played).err();
-            add_failure(&mut self.run.failures, wrong);
+            // A program that is interrupted gives no answers.
+            add_failure(&mut self.run.failures, wrong.filter(|_| !interrupt::requested()));
         }
         played
     }
@@ -395,10 +396,10 @@ fn verify_all<'a>(
 ) -> Vec<(&'a dyn Structure, StreamPlay)> {
     let mut verified = Vec::new();
     for structure in settings.structures.iter().filter(|it| it.can_play(stream, expected)) {
+        let played = structure.play(stream, expected);
         if interrupt::requested() {
             return Vec::new();
         }
-        let played = structure.play(stream, expected);
         match verify::check(structure.as_ref(), stream, expected, &played) {
             Ok(()) => verified.push((structure.as_ref(), played)),
             Err(failure) => failures.push(failure),
