@@ -122,7 +122,7 @@ impl<P: Peer + 'static> Structure for Competitor<P> {
         let mut ops = stream.phases.iter().flat_map(|phase| &phase.ops);
         if P::LATEST < Tick::MAX && ops.any(|op| latest_tick(op) > P::LATEST) {
             let (name, latest) = (P::NAME, P::LATEST);
-            say(format_args!("skipped: {name} on {}, it plays no tick after {latest}", stream.name));
+            say(format_args!("skipped: {name} on {}: its last tick is {latest}", stream.name));
             return false;
         }
         stream.phases.iter().any(|phase| phase.measure.is_some() && can_play::<P>(phase))

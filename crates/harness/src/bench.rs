@@ -136,7 +136,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
 ///
 /// If the largest size does not fit into memory, the folder cannot be made, or `out` is not empty.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
-    let timed = if settings.details { settings.structures.len() } else { 0 };
+    let timed = usize::from(settings.details) * settings.structures.len();
     capacity::check(&settings.sources, &settings.sizes, timed)?;
     match out {
         Some(out) => files::create_or_use_empty(out),
@@ -380,10 +380,8 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     run.throughput.retain(|row| !wrong(&row.backend, &row.workload, row.n));
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
     run.steps.retain(|row| !wrong(&row.backend, &row.workload, row.n));
-    run.footprints.retain(|row| {
-        let is_it = |it: &Failure| it.backend == row.backend && it.workload == row.workload;
-        !run.failures.iter().any(is_it)
-    });
+    let failed: Vec<_> = run.failures.iter().map(|it| (&it.backend, &it.workload)).collect();
+    run.footprints.retain(|row| !failed.contains(&(&row.backend, &row.workload)));
 }
 
 /// Plays the stream once on every structure. Returns the structures whose answers were right, with

@@ -52,8 +52,7 @@ impl Stream {
         Self::from_trace_of(name, bytes, capacity::most_operations())
     }
 
-    /// [`from_trace`](Self::from_trace) of at most `most` operations. What the header claims does
-    /// not matter.
+    /// [`from_trace`](Self::from_trace) of at most `most` operations. The header is not trusted.
     fn from_trace_of(name: &str, bytes: impl std::io::Read, most: u64) -> Result<Self> {
         let reader = trace::Reader::new(bytes)?;
         let labels = reader.header().labels as usize;

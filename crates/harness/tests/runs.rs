@@ -128,12 +128,7 @@ impl Structure for WrongAtLast {
         self.0.play(stream, expected)
     }
 
-    fn time_operations(
-        &self,
-        _: &Stream,
-        _: &ExpectedAnswers,
-        _: &mut OperationTimes,
-    ) -> Checksum {
+    fn time_operations(&self, _: &Stream, _: &ExpectedAnswers, _: &mut OperationTimes) -> Checksum {
         Checksum::default()
     }
 
