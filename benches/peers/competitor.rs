@@ -8,13 +8,15 @@ use crate::player::{Player, State};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
+use wheelhouse_core::Tick;
 use wheelhouse_harness::latency::OperationTimes;
 use wheelhouse_harness::model::{ExternalStructure, Memory};
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
 use wheelhouse_harness::structure::{StreamPlay, Structure};
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_oracle::OracleDefinition;
-use wheelhouse_workload::{Checksum, Phase};
+use wheelhouse_present::console::say;
+use wheelhouse_workload::{Checksum, Op, Phase};
 
 /// A peer as a structure.
 pub(crate) struct Competitor<P>(PhantomData<P>);
@@ -28,13 +30,15 @@ impl<P: Peer + 'static> Competitor<P> {
 /// Plays the phases of a stream that a peer can play, each through `phase`, which returns its
 /// measurement; the last argument of `phase` is `true` at the end of a measure. After a phase that
 /// the peer cannot play, a new peer continues. It is brought into the right state, which is not
-/// measured.
+/// measured. More timers than labels are live if timers share a label; at most `most_live` are.
 pub(crate) fn play<P: Peer, R>(
     stream: &Stream,
+    most_live: u64,
     right: &[Checksum],
     mut phase: impl FnMut(&mut Player<P>, &Phase, bool) -> R,
 ) -> (Vec<Option<R>>, Vec<Checksum>) {
-    let mut player = Some(Player::<P>::new(stream.labels));
+    let timers = stream.labels.max(most_live as usize);
+    let mut player = Some(Player::<P>::new(stream.labels, timers));
     let mut state = State::new(if P::LACKS.is_empty() { 0 } else { stream.labels });
     let (mut measured, mut checksums) = (Vec::new(), Vec::new());
     let mut checksum = Checksum::default();
@@ -77,7 +81,7 @@ fn right_answers(stream: &Stream, expected: &ExpectedAnswers) -> Rc<[Checksum]> 
         if let Some(known) = known.as_ref().filter(|known| known.stream == asked) {
             return Rc::clone(&known.checksums);
         }
-        let (_, checksums) = play::<Ours<OracleDefinition>, _>(stream, &[], time);
+        let (_, checksums) = play::<Ours<OracleDefinition>, _>(stream, 0, &[], time);
         let checksums: Rc<[Checksum]> = checksums.into();
         *known = Some(Known { stream: asked, checksums: Rc::clone(&checksums) });
         checksums
@@ -94,6 +98,15 @@ pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -
     WorkTime::measure(play).0
 }
 
+/// The tick that an operation names, or 0.
+fn latest_tick(op: &Op) -> Tick {
+    match *op {
+        Op::Insert { deadline, .. } | Op::Reschedule { deadline, .. } => deadline,
+        Op::Advance { to } | Op::Ticks { to, .. } | Op::Pop { to } => to,
+        Op::Cancel { .. } | Op::Wake => 0,
+    }
+}
+
 impl<P: Peer + 'static> Structure for Competitor<P> {
     fn name(&self) -> &'static str {
         P::NAME
@@ -106,12 +119,18 @@ impl<P: Peer + 'static> Structure for Competitor<P> {
     }
 
     fn can_play(&self, stream: &Stream, _: &ExpectedAnswers) -> bool {
+        let mut ops = stream.phases.iter().flat_map(|phase| &phase.ops);
+        if P::LATEST < Tick::MAX && ops.any(|op| latest_tick(op) > P::LATEST) {
+            let (name, latest) = (P::NAME, P::LATEST);
+            say(format_args!("skipped: {name} on {}: its last tick is {latest}", stream.name));
+            return false;
+        }
         stream.phases.iter().any(|phase| phase.measure.is_some() && can_play::<P>(phase))
     }
 
     fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
         let right = right_answers(stream, expected);
-        let (times, checksums) = play::<P, _>(stream, &right, time);
+        let (times, checksums) = play::<P, _>(stream, expected.census.most_live, &right, time);
         // The harness compares with checksums of ordered answers. If a checksum without order is
         // right, the ordered one is returned in its place.
         let in_order = checksums.iter().zip(&*right).zip(&expected.checksums);
@@ -130,7 +149,7 @@ impl<P: Peer + 'static> Structure for Competitor<P> {
         let record = |player: &mut Player<P>, phase: &Phase, _| {
             into.record_phase(phase, |op| player.apply(op))
         };
-        let (_, checksums) = play::<P, _>(stream, &right, record);
+        let (_, checksums) = play::<P, _>(stream, expected.census.most_live, &right, record);
         into.end_pass();
         let last = checksums.last().copied().unwrap_or_default();
         // The stream may have been cut since it was solved.

@@ -195,7 +195,7 @@ fn prepared(stream: &Stream, expected: &ExpectedAnswers, clock: Clock) -> Result
         let part = part_of(&stream.phases, stream.labels, clock);
         let part_stream = Stream { phases: part.phases, name: String::new(), ..*stream };
         let (_, right) =
-            competitor::play::<Ours<OracleDefinition>, _>(&part_stream, &[], competitor::time);
+            competitor::play::<Ours<OracleDefinition>, _>(&part_stream, 0, &[], competitor::time);
         let file = NamedTempFile::new().context("cannot make a file for a stream")?;
         file::write(&part_stream.phases, stream.labels, BufWriter::new(file.as_file()))
             .with_context(|| {

@@ -6,6 +6,7 @@
 
 mod adapters;
 mod competitor;
+mod edges;
 mod foreign;
 mod memory;
 mod peer;
@@ -68,7 +69,10 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     };
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let asked = options.resolved();
-    let settings = options::settings(&asked, roster, options.is_test())?;
+    let mut settings = options::settings(&asked, roster, options.is_test())?;
+    if options.is_test() {
+        settings.sources.extend(edges::traces());
+    }
     let code = options::compare(&asked, &settings, &results, options.is_test())?;
     if let Some((file, run)) = cli.verdict.as_ref().zip(asked.common.out.as_ref()) {
         printed::write(run, &here.join(file))?;

@@ -16,6 +16,10 @@ pub(crate) trait Peer {
     /// implemented.
     const LACKS: &'static [(Ability, &'static str)] = &[];
 
+    /// The latest tick that it can play, as a deadline and on the clock. A stream that goes beyond
+    /// it is left out.
+    const LATEST: Tick = Tick::MAX;
+
     /// The handle by which a timer is stopped or moved.
     type Handle;
 

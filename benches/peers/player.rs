@@ -19,15 +19,15 @@ pub(crate) struct Player<P: Peer> {
 }
 
 impl<P: Peer> Player<P> {
-    /// A new peer, for timers with labels below `labels`.
-    pub(crate) fn new(labels: usize) -> Self {
+    /// A new peer, for at most `timers` timers at a time, with labels below `labels`.
+    pub(crate) fn new(labels: usize, timers: usize) -> Self {
         let handles = std::iter::repeat_with(|| None).take(labels).collect();
-        Self { peer: P::new(labels), handles, inserted: 0, now: 0, checksum: Checksum::default() }
+        Self { peer: P::new(timers), handles, inserted: 0, now: 0, checksum: Checksum::default() }
     }
 
     /// A new peer in the state `state`.
     pub(crate) fn resume(state: &State, checksum: Checksum) -> Self {
-        let mut player = Self::new(state.timers.len());
+        let mut player = Self::new(state.timers.len(), state.timers.len());
         player.advance(state.now);
         for (handle, &(deadline, value)) in player.handles.iter_mut().zip(&state.timers) {
             *handle = (deadline > state.now).then(|| player.peer.insert(deadline, value));

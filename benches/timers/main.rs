@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_harness::bench;
+use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::options::{self, BenchOptions};
 use wheelhouse_harness::source::StreamSource;
@@ -56,6 +56,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     // Unknown names are refused before minutes of work.
     let asked = options.resolved();
     let settings = options::settings(&asked, roster, options.is_test())?;
+    let settings = Settings { payload: cli.payload, ..settings };
     verify_first()?;
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     options::compare(&asked, &settings, &results, options.is_test())

@@ -19,6 +19,8 @@ pub(crate) struct Queue {
 impl Peer for Queue {
     const NAME: &'static str = "tokio-util-delay-queue";
     const PACKAGE: Option<&'static str> = Some("tokio-util");
+    /// It panics at a deadline that is further ahead.
+    const LATEST: Tick = (1 << 36) - 1;
     /// Includes the deadline, since the key of a timer that has fired may have been reused.
     type Handle = (Key, Tick);
 

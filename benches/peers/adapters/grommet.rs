@@ -3,7 +3,7 @@
 //! the clock starts.
 
 use crate::peer::Peer;
-use grommet_core::timer::{TimerId, Wheel};
+use grommet_core::timer::{MAX_DELAY_TICKS, TimerId, Wheel};
 use wheelhouse_core::Tick;
 
 /// One tick is a tick: times are passed as ticks, so the resolution does not matter.
@@ -12,6 +12,8 @@ pub(crate) struct Grommet(Wheel<u64>);
 impl Peer for Grommet {
     const NAME: &'static str = "grommet-core";
     const PACKAGE: Option<&'static str> = Some("grommet-core");
+    /// It refuses a deadline that is further ahead.
+    const LATEST: Tick = MAX_DELAY_TICKS;
     type Handle = TimerId;
 
     fn new(timers: usize) -> Self {

@@ -34,6 +34,8 @@ impl<const CAP: usize> Nexus<CAP> {
 impl<const CAP: usize> Peer for Nexus<CAP> {
     const NAME: &'static str = if CAP == WHOLE { "nexus-timer" } else { "nexus-timer-capped" };
     const PACKAGE: Option<&'static str> = Some("nexus-timer");
+    /// It counts nanoseconds in 64 bits.
+    const LATEST: Tick = (1 << 44) - 1;
     /// Includes the deadline: a timer that has fired must not be rescheduled, and the wheel does
     /// not report whether it has.
     type Handle = (TimerHandle<u64>, Tick);

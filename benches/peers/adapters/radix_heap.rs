@@ -69,7 +69,7 @@ impl Queue {
     /// Keeps the entries of live timers only. All of them are due after now, so the top goes back.
     #[inline(never)]
     fn drop_dead(&mut self) {
-        let top = Reverse(self.now + 1);
+        let top = Reverse(self.now.saturating_add(1));
         if self.timers.peak() <= 2 * self.len() {
             // Reading the arena in order is faster than one random access for each entry.
             self.heap.clear_to(top);
@@ -105,7 +105,7 @@ impl Peer for Queue {
     }
 
     // Overdue deadlines are moved to the next tick.
-    lazy_deletion!(self, self.now + 1, deadline, id => self.push(deadline, id));
+    lazy_deletion!(self, self.now.saturating_add(1), deadline, id => self.push(deadline, id));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -120,7 +120,10 @@ impl Peer for Queue {
         if self.heap.is_empty() || self.top() > now {
             return;
         }
-        self.heap.push(Reverse(now + 1), None);
+        // At the end of time there is no next tick, and everything is due.
+        if let Some(next) = now.checked_add(1) {
+            self.heap.push(Reverse(next), None);
+        }
         while let Some((Reverse(deadline), Some(id))) = self.heap.pop() {
             self.take(deadline, id).into_iter().for_each(&mut fire);
         }

@@ -50,6 +50,8 @@ pub(crate) struct Driver {
 impl Peer for Driver {
     const NAME: &'static str = "tokio-sleep";
     const PACKAGE: Option<&'static str> = Some("tokio");
+    /// It walks to later ticks in steps of at most 2^36, which takes minutes for the whole range.
+    const LATEST: Tick = (1 << 48) - 1;
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Wake,
         "the driver does not return when its next timer is due, so hold cannot be played",

@@ -1,11 +1,17 @@
 //! A running program, and the communication with it.
 
 use anyhow::{Context, Result, bail, ensure};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 use wheelhouse_machine::clock::{WorkTime, process_cpu_time};
+use wheelhouse_machine::interrupt;
+
+/// How often a wait for an answer looks for Ctrl-C.
+const POLL: Duration = Duration::from_millis(200);
 
 /// The answer of a program to a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +27,8 @@ pub struct Answer {
 pub struct Program {
     child: Child,
     asks: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    /// Its lines, from a thread that ends with its output.
+    answers: Receiver<io::Result<String>>,
 }
 
 impl Program {
@@ -29,20 +36,22 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If the program cannot be started or does not answer `ready`.
+    /// If the program cannot be started or does not answer `ready`, or after Ctrl-C.
     pub fn start(command: &mut Command, file: &Path) -> Result<Self> {
         let shown = command.get_program().to_owned();
         let shown = shown.to_string_lossy();
         let command = command.arg(file).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C ends the run between two phases. A separate process group keeps it from the
-        // program, which must not end earlier.
+        // Ctrl-C ends the run between two phases, or the wait for an answer. A separate process
+        // group keeps it from the program, which must not end earlier.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
-        let (asks, answers) = (child.stdin.take(), child.stdout.take());
+        let (asks, output) = (child.stdin.take(), child.stdout.take());
         let asks = asks.expect("its input is a pipe");
-        let answers = BufReader::new(answers.expect("its output is a pipe"));
-        let mut program = Self { child, asks, answers };
+        let mut lines = BufReader::new(output.expect("its output is a pipe")).lines();
+        let (heard, answers) = channel();
+        thread::spawn(move || lines.try_for_each(|line| heard.send(line)));
+        let program = Self { child, asks, answers };
         program.expect_ready()?;
         Ok(program)
     }
@@ -77,14 +86,24 @@ impl Program {
         writeln!(self.asks, "{word}").context("the program has ended; see its message above")
     }
 
-    fn hear(&mut self) -> Result<String> {
-        let mut line = String::new();
-        let count = self.answers.read_line(&mut line).context("cannot read from the program")?;
-        ensure!(count > 0, "the program has ended; see its message above");
-        Ok(line.trim_end().to_owned())
+    fn hear(&self) -> Result<String> {
+        loop {
+            match self.answers.recv_timeout(POLL) {
+                Ok(line) => {
+                    return Ok(line.context("cannot read from the program")?.trim_end().to_owned());
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    bail!("the program has ended; see its message above")
+                }
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() => {
+                    bail!("interrupted before the program answered")
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 
-    fn expect_ready(&mut self) -> Result<()> {
+    fn expect_ready(&self) -> Result<()> {
         let line = self.hear()?;
         ensure!(line == "ready", "the program answered `{line}`, not `ready`");
         Ok(())

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-/// The number of elements of a piece.
+/// The number of elements of a piece. The first may have more.
 const PIECE: usize = 1024;
 
 /// A stack in pieces of 1,024 elements. `push` and `pop` are O(1). At worst, one of 1,024 pushes
@@ -21,10 +21,10 @@ const PIECE: usize = 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stack<X> {
-    /// The top piece, with at most [`PIECE`] elements.
     top: Vec<X>,
-    /// The full pieces below it.
+    /// The full pieces below it, and the number of their elements.
     full: Vec<Vec<X>>,
+    below: usize,
     spare: Vec<X>,
 }
 
@@ -37,12 +37,12 @@ impl<X: Copy> Default for Stack<X> {
 impl<X: Copy> Stack<X> {
     /// An empty stack. Allocates nothing.
     pub const fn new() -> Self {
-        Self { top: Vec::new(), full: Vec::new(), spare: Vec::new() }
+        Self { top: Vec::new(), full: Vec::new(), below: 0, spare: Vec::new() }
     }
 
-    /// An empty stack with room for this many elements, but at most for one piece.
+    /// An empty stack with room for this many elements.
     pub fn with_capacity(elements: usize) -> Self {
-        Self { top: Vec::with_capacity(elements.min(PIECE)), ..Self::new() }
+        Self { top: Vec::with_capacity(elements), ..Self::new() }
     }
 
     /// The top element.
@@ -58,7 +58,6 @@ impl<X: Copy> Stack<X> {
             self.make_room();
         }
         self.top.push(element);
-        debug_assert!(self.top.len() <= PIECE, "a full piece gets no element");
     }
 
     /// Grows the top piece, or starts a new piece if the top piece is full.
@@ -71,8 +70,8 @@ impl<X: Copy> Stack<X> {
         }
         let mut piece = mem::take(&mut self.spare);
         piece.reserve_exact(PIECE);
+        self.below += self.top.len();
         self.full.push(mem::replace(&mut self.top, piece));
-        debug_assert!(self.full.last().is_some_and(|it| it.len() == PIECE), "a full piece");
     }
 
     /// Removes the top element and returns it.
@@ -87,6 +86,7 @@ impl<X: Copy> Stack<X> {
     #[cold]
     fn pop_full_piece(&mut self) -> Option<X> {
         let piece = self.full.pop()?;
+        self.below -= piece.len();
         self.spare = mem::replace(&mut self.top, piece);
         debug_assert!(self.spare.is_empty(), "no element is lost with the spare piece");
         self.top.pop()
@@ -95,7 +95,7 @@ impl<X: Copy> Stack<X> {
     /// The number of elements.
     #[inline]
     pub fn len(&self) -> usize {
-        self.full.len() * PIECE + self.top.len()
+        self.below + self.top.len()
     }
 
     /// Returns `true` if the stack is empty.
@@ -111,16 +111,16 @@ mod tests {
 
     #[test]
     fn the_last_is_the_first_across_the_seams() {
-        let mut stack = Stack::new();
-        assert_eq!((stack.pop(), stack.peek(), stack.len()), (None, None, 0));
-        for _ in 0..2 {
-            (0..5_000).for_each(|n| stack.push(n));
-            assert_eq!(stack.len(), 5_000);
-            for n in (0..5_000).rev() {
-                assert_eq!(stack.peek(), Some(n));
-                assert_eq!(stack.pop(), Some(n));
+        for mut stack in [0, 500, 2_000, 9_000].map(Stack::with_capacity) {
+            assert_eq!((stack.pop(), stack.peek(), stack.len()), (None, None, 0));
+            for _ in 0..2 {
+                (0..5_000).for_each(|n| stack.push(n));
+                for n in (0..5_000).rev() {
+                    assert_eq!((stack.peek(), stack.len()), (Some(n), n + 1));
+                    assert_eq!(stack.pop(), Some(n));
+                }
+                assert_eq!((stack.pop(), stack.peek(), stack.is_empty()), (None, None, true));
             }
-            assert_eq!((stack.pop(), stack.peek(), stack.is_empty()), (None, None, true));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bound;
 use crate::experiment::{Contender, Experiment, select_experiments};
-use crate::run::{Plan, Run, play_all};
+use crate::run::{Plan, Run, play_and_save};
 use crate::{folder, report};
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -102,8 +102,8 @@ impl ExperimentOptions {
         })
     }
 
-    /// Plays, saves the results, and prints them. They go to a new folder in `results` if the
-    /// options name none. A test saves nothing, and its figures mean nothing.
+    /// Plays, saves the results after each experiment, and prints them. They go to a new folder in
+    /// `results` if the options name none. A test saves nothing, and its figures mean nothing.
     ///
     /// # Errors
     ///
@@ -120,15 +120,20 @@ impl ExperimentOptions {
             None if test => None,
             None => Some(folder::create(results, &provenance::gather(plan.seed))?),
         };
-        let run = play_all(plan)?;
+        let run = play_and_save(plan, |run| {
+            // Only the last save decides: the disk may have room again by then.
+            let _ = dir.as_ref().map(|dir| report::write_rows(run, dir));
+        });
+        let has_rows = run.as_ref().is_ok_and(|run| !run.rows.is_empty());
         let dir = match dir {
-            // An interrupted run without results removes the folder that it made.
-            Some(new) if run.rows.is_empty() && self.common.out.is_none() => {
+            // A run that is refused, or interrupted without results, removes the folder it made.
+            Some(new) if !has_rows && self.common.out.is_none() => {
                 fs::remove_dir(new)?;
                 None
             }
             dir => dir,
         };
+        let run = run?;
         // If the disk is full, the figures are still printed.
         let saved = dir.map(|dir| report::write(&run, &dir)).transpose();
         print_problems(&run);
@@ -211,6 +216,17 @@ mod tests {
             let message = format!("{:#}", plan(&arguments).err().unwrap());
             assert!(message.contains(part), "{arguments:?}: {message}");
         }
+    }
+
+    #[test]
+    fn a_run_that_is_refused_leaves_no_folder() {
+        let results = std::env::temp_dir().join(format!("wheelhouse-no-{}", std::process::id()));
+        let options = ExperimentOptions::default();
+        let refused = fake_contender("ours").prepared(|_| anyhow::bail!("no server"));
+        let plan = options.plan(vec![refused], 10, 1, false).unwrap();
+        let error = options.play(&plan, &results, false).unwrap_err();
+        assert_eq!(format!("{error:#}"), "ours cannot take part: no server");
+        fs::remove_dir(&results).expect("it is empty");
     }
 
     #[test]

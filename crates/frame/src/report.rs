@@ -41,13 +41,18 @@ pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> String {
 ///
 /// If a file cannot be written.
 pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
-    write_whole(&dir.join(ROWS), rows(run).as_bytes())?;
+    write_rows(run, dir)?;
     let page = dir.join(REPORT);
     write_whole(&page, markdown::render(&document(run)).as_bytes())?;
     if let Some(summary) = summary(run) {
         write_whole(&dir.join(SUMMARY), summary.as_bytes())?;
     }
     Ok(page)
+}
+
+/// Writes the rows into a folder.
+pub(crate) fn write_rows<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<()> {
+    write_whole(&dir.join(ROWS), rows(run).as_bytes())
 }
 
 /// The summary for a README: the bounds, then the table at a glance.

@@ -7,6 +7,8 @@
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};
 use anyhow::{Context, Result};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use wheelhouse_machine::allocator;
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
@@ -105,13 +107,21 @@ impl<E: Experiment> Plan<E> {
 ///
 /// If a contender cannot be prepared.
 pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
+    play_and_save(plan, |_| ())
+}
+
+/// [`play_all`], which calls `save` after each experiment of a round.
+pub(crate) fn play_and_save<E: Experiment>(
+    plan: &Plan<E>,
+    mut save: impl FnMut(&Run<E>),
+) -> Result<Run<E>> {
     interrupt::watch();
     let mut run = Run {
         provenance: provenance::gather(plan.seed),
         load: plan.load.clone(),
         contenders: plan.contenders.iter().map(|it| (it.name(), it.about())).collect(),
         rows: Vec::new(),
-        interrupted: false,
+        interrupted: true, // until the end: a run that is killed must not look complete
     };
     let one = |experiment: E| experiment.expected(&plan.load);
     let all = |it: &E| one(*it) * plan.contenders_of(*it).len() as u32;
@@ -125,21 +135,30 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
         for &experiment in &plan.experiments {
             for contender in rotated(&plan.contenders_of(experiment), round - 1) {
                 if interrupt::requested() {
-                    run.interrupted = true;
                     return Ok(run);
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
                 // Otherwise the next contender would pay for memory that the previous one freed.
                 allocator::merge_freed_memory();
-                // A contender that hangs gets a row with the reason; the others continue.
-                let played = contender.play(experiment, &plan.load);
+                // A contender that hangs or panics gets a row with the reason; the others continue.
+                let play = AssertUnwindSafe(|| contender.play(experiment, &plan.load));
+                let played = catch_unwind(play).unwrap_or_else(|panic| Ok(Err(panicked(&*panic))));
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
                 run.rows.push(Row { experiment, contender: contender.name(), round, played });
                 progress.finish_part(one(experiment));
             }
+            save(&run);
         }
     }
+    run.interrupted = false;
     Ok(run)
+}
+
+/// The sentence about a panic.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("it panicked: {}", text.unwrap_or("see the message above"))
 }
 
 /// All items, starting with item `by` and wrapping around.
@@ -172,6 +191,21 @@ mod tests {
         assert_eq!(plays_of(TestExperiment::Burst), [(1, "ours"), (2, "ours"), (3, "ours")]);
         assert_eq!(run.exit_code(), 0);
         assert_eq!(play_all(&plan(TestExperiment::ALL, 10, true)).unwrap().rows.len(), 2 * 3 * 3);
+    }
+
+    #[test]
+    fn a_panic_is_a_wrong_answer_and_the_run_is_incomplete_until_its_end() {
+        let mut plan = plan(&[TestExperiment::Burst, TestExperiment::PairsFar], 10, true);
+        plan.contenders.push(Contender::new("panics", "as planned", |_, _| panic!("oh {}", 1)));
+        let mut saved = Vec::new();
+        let run = play_and_save(&plan, |run| saved.push((run.rows.len(), run.interrupted)));
+        let run = run.unwrap();
+        assert_eq!(saved, [3, 6, 9, 12, 15, 18].map(|rows| (rows, true)));
+        let is_panic = |(row, wrong): (&Row<_>, &str)| {
+            (row.contender, wrong) == ("panics", "it panicked: oh 1")
+        };
+        assert!(run.wrong().all(is_panic));
+        assert_eq!((run.wrong().count(), run.rows.len(), run.exit_code()), (6, 18, 1));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use wheelhouse_present::progress::Progress;
 use wheelhouse_present::units::count;
 
 /// A stream with few timers is played repeatedly for one sample, until about this many timers were
-/// started.
+/// started, or its share of the time is over.
 const TIMERS_PER_SAMPLE: u64 = 100_000;
 
 /// The most plays per sample. Each builds a new structure, which takes longer than a few timers do.
@@ -48,6 +48,8 @@ pub struct Settings {
     pub seed: u64,
     /// How many seeds, counting up from `seed`, share the rounds. At least one.
     pub seeds: usize,
+    /// The bytes of a value in the structures.
+    pub payload: u16,
     /// Time budget of all timed rounds together. The minimum of three rounds may exceed it.
     pub time: Duration,
     /// Time limit of the whole run, including oracle and preparation. Streams that would begin
@@ -101,6 +103,8 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     provenance.pinned_to = pin(); // after `gather`: a pinned thread sees only one processor
     let run = Run {
         external: settings.structures.iter().filter_map(|it| it.external()).collect(),
+        payload: settings.payload,
+        seeds: settings.seeds,
         interrupted: true, // until the end: a run that is killed must not look complete
         ..Run::new(provenance)
     };
@@ -132,7 +136,8 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
 ///
 /// If the largest size does not fit into memory, the folder cannot be made, or `out` is not empty.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
-    capacity::check(&settings.sources, &settings.sizes)?;
+    let timed = usize::from(settings.details) * settings.structures.len();
+    capacity::check(&settings.sources, &settings.sizes, timed)?;
     match out {
         Some(out) => files::create_or_use_empty(out),
         None => folder::create(results, &provenance::gather(settings.seed)),
@@ -273,6 +278,7 @@ impl Bench<'_> {
         let plays = plays_per_sample(settings, &solved.0);
         let seeds = if task.source.is_scalable() { settings.seeds } else { 1 };
         let rounds = rounds(settings, task.time, seeds, plays, first);
+        let longest = task.time / (*ROUNDS.start() * verified.len()) as u32;
         let is_short = plays == 1 && rounds == *ROUNDS.start();
         let (mut seed, mut samples) = (0, Samples::new(verified, &solved.0));
         if plays == 1 {
@@ -297,7 +303,7 @@ impl Bench<'_> {
                 if is_enough || (round > 1 && self.is_over()) {
                     continue;
                 }
-                let played = self.sample(verified[at], solved, plays);
+                let played = self.sample(verified[at], solved, plays, longest);
                 samples.add(at, round, &solved.0, &played);
             }
         }
@@ -305,17 +311,23 @@ impl Bench<'_> {
         Ok(true)
     }
 
-    /// The plays of one sample, whose answers are checked.
+    /// The plays of one sample, whose answers are checked: one, and more until they take `longest`.
     fn sample(
         &mut self,
         structure: &dyn Structure,
         (stream, expected): &(Stream, ExpectedAnswers),
         plays: u32,
+        longest: Duration,
     ) -> Vec<StreamPlay> {
-        let played: Vec<_> = (0..plays).map(|_| structure.play(stream, expected)).collect();
+        let start = Instant::now();
+        let is_next =
+            |done: &u32| *done == 0 || (start.elapsed() < longest && !interrupt::requested());
+        let plays = (0..plays).take_while(is_next);
+        let played: Vec<_> = plays.map(|_| structure.play(stream, expected)).collect();
         for played in &played {
             let wrong = verify::check(structure, stream, expected, played).err();
-            add_failure(&mut self.run.failures, wrong);
+            // A program that is interrupted gives no answers.
+            add_failure(&mut self.run.failures, wrong.filter(|_| !interrupt::requested()));
         }
         played
     }
@@ -367,6 +379,9 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     };
     run.throughput.retain(|row| !wrong(&row.backend, &row.workload, row.n));
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+    run.steps.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+    let failed: Vec<_> = run.failures.iter().map(|it| (&it.backend, &it.workload)).collect();
+    run.footprints.retain(|row| !failed.contains(&(&row.backend, &row.workload)));
 }
 
 /// Plays the stream once on every structure. Returns the structures whose answers were right, with
@@ -379,10 +394,10 @@ fn verify_all<'a>(
 ) -> Vec<(&'a dyn Structure, StreamPlay)> {
     let mut verified = Vec::new();
     for structure in settings.structures.iter().filter(|it| it.can_play(stream, expected)) {
+        let played = structure.play(stream, expected);
         if interrupt::requested() {
             return Vec::new();
         }
-        let played = structure.play(stream, expected);
         match verify::check(structure.as_ref(), stream, expected, &played) {
             Ok(()) => verified.push((structure.as_ref(), played)),
             Err(failure) => failures.push(failure),

@@ -50,14 +50,30 @@ const PER_LABEL: u64 = 8 + 16 + 2 * 16;
 /// Memory per movement of the clock: how many timers fire at it, in an array that doubles.
 const PER_TICK: u64 = 3 * 4;
 
+/// Memory per operation of a trace file: it was read once, and is copied to be played.
+const PER_OPERATION: u64 = size_of::<Op>() as u64;
+
+/// Memory per timer that a trace starts, if it fires: its label twice, and its number in an array
+/// that doubles.
+const PER_START: u64 = 2 * 4 + 3 * 8;
+
+/// Memory per structure for an operation that is timed by itself: its time in an array that
+/// doubles.
+const PER_TIME: u64 = 2 * 4;
+
+/// The most operations of a trace file that is read: they are in memory twice.
+pub(crate) fn most_operations() -> u64 {
+    available().map_or(u64::MAX, |(bytes, _)| bytes / (2 * PER_OPERATION))
+}
+
 /// Refuses a run that needs more memory than there is. Checks nothing if the system does not report
-/// how much that is.
+/// how much that is. Single operations are timed on `timed` structures.
 ///
 /// # Errors
 ///
 /// If the largest size needs more memory than is available, on any of the sources, or a trace
 /// does.
-pub fn check(sources: &[StreamSource], sizes: &[u32]) -> Result<()> {
+pub fn check(sources: &[StreamSource], sizes: &[u32], timed: usize) -> Result<()> {
     let Some((available, limited_by)) = available() else { return Ok(()) };
     let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE_TIMERS);
     for source in sources {
@@ -69,8 +85,9 @@ pub fn check(sources: &[StreamSource], sizes: &[u32]) -> Result<()> {
             (StreamSource::File(stream), _) => {
                 let ticks = ticks(stream);
                 let what = format!("{} ({} labels, {ticks} ticks)", stream.name, stream.labels);
-                let needed = stream.labels as u64 * PER_LABEL + ticks * PER_TICK;
-                (what, needed, "reuse the labels of timers that have ended, and use longer ticks")
+                let remedy = "record less, reuse the labels of timers that have ended, and use \
+                              longer ticks";
+                (what, needed_by_trace(stream, ticks, timed), remedy)
             }
             _ => continue,
         };
@@ -93,6 +110,16 @@ fn ticks(stream: &Stream) -> u64 {
         _ => 0,
     })
     .sum()
+}
+
+/// About how many bytes it takes to verify and measure a trace file that was read.
+fn needed_by_trace(stream: &Stream, ticks: u64, timed: usize) -> u64 {
+    let operations: u64 = stream.phases.iter().map(|phase| phase.ops.len() as u64).sum();
+    stream.labels as u64 * PER_LABEL
+        + ticks * PER_TICK
+        + operations * PER_OPERATION
+        + stream.insertions() as u64 * PER_START
+        + (operations + ticks) * timed as u64 * PER_TIME
 }
 
 /// About how many bytes it takes to verify and measure a source that can be made for any number of
@@ -164,19 +191,29 @@ mod tests {
 
     #[test]
     fn a_trace_that_needs_more_memory_than_available_is_refused() {
-        assert!(check(&[two_operations(1, 9)], &[]).is_ok());
+        assert!(check(&[two_operations(1, 9)], &[], 9).is_ok());
         let (available, _) = available().unwrap();
         for (labels, count) in [(u32::MAX, 9), (1, u32::MAX)] {
-            let refused = check(&[two_operations(labels, count)], &[]);
+            let refused = check(&[two_operations(labels, count)], &[], 0);
             let needed = u64::from(labels) * PER_LABEL + u64::from(count) * PER_TICK;
             assert_eq!(refused.is_err(), needed > available, "{labels} labels, {count} ticks");
         }
     }
 
     #[test]
+    fn the_operations_of_a_trace_and_their_times_are_counted() {
+        let source = StreamSource::find("uniform").unwrap();
+        let stream = source.load(1_000, 1).unwrap();
+        let ticks = ticks(&stream);
+        let [bare, timed] = [0, 10].map(|timed| needed_by_trace(&stream, ticks, timed));
+        assert!(bare > 8_000 * 16 + 3_000 * PER_START, "eight operations and three starts each");
+        assert!(timed - bare > 10 * 8_000 * 4, "an operation has a time for each structure");
+    }
+
+    #[test]
     fn shipped_traces_and_few_timers_are_not_checked() {
-        assert!(check(&[StreamSource::find("uniform").unwrap()], &[SAMPLE_TIMERS]).is_ok());
-        assert!(check(&[StreamSource::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
-        assert!(check(&[], &[]).is_ok());
+        assert!(check(&[StreamSource::find("uniform").unwrap()], &[SAMPLE_TIMERS], 0).is_ok());
+        assert!(check(&[StreamSource::find("trace:redis").unwrap()], &[u32::MAX], 0).is_ok());
+        assert!(check(&[], &[], 0).is_ok());
     }
 }

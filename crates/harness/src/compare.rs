@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FLOOR, Run, Throughput};
-use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::stats::{self, Ratio};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
@@ -138,7 +137,7 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
     let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&key(row))?)));
     let rows: Vec<ComparedRow> =
         both.filter_map(|(row_a, row_b)| compare_row(row_a, row_b, a.provenance.seed)).collect();
-    let mut warnings = provenance_warnings(&a.provenance, &b.provenance);
+    let mut warnings = provenance_warnings(a, b);
     warnings.extend(row_warnings(a, b));
     warnings.extend(floor_warning(&rows));
     Comparison { rows, warnings }
@@ -187,7 +186,7 @@ fn verdict(ratio: Option<Ratio>) -> Verdict {
 }
 
 /// The facts in which two runs should not differ, and what to do if they do.
-const FACTS: [(&str, &str); 8] = [
+const FACTS: [(&str, &str); 10] = [
     ("processor", "absolute times do not compare between machines; compare ratios"),
     ("number of processors", "the machines differ"),
     ("memory", "the machines differ"),
@@ -196,16 +195,20 @@ const FACTS: [(&str, &str); 8] = [
     ("compiler", "part of a difference may come from the compiler"),
     ("profile", "the builds differ"),
     ("seed", "the workloads differ; repeat with the same --seed"),
+    ("number of seeds", "the workloads differ; repeat with the same --seeds"),
+    ("size of the values", "the structures differ; repeat with the same --payload"),
 ];
 
-fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
-    let facts = |p: &Provenance| {
-        let (cores, memory, seed) =
-            (p.cores.to_string(), units::bytes(p.memory_bytes), p.seed.to_string());
-        let texts = [&p.cpu, &cores, &memory, &p.host, &p.kernel, &p.rustc, &p.profile, &seed];
-        texts.map(Clone::clone)
+fn provenance_warnings(a: &Run, b: &Run) -> Vec<String> {
+    let facts = |run: &Run| {
+        let p = run.provenance.clone();
+        let (cores, memory) = (p.cores.to_string(), units::bytes(p.memory_bytes));
+        let numbers = [p.seed, run.seeds as u64, run.payload.into()].map(|it| it.to_string());
+        let texts = [p.cpu, cores, memory, p.host, p.kernel, p.rustc, p.profile];
+        texts.into_iter().chain(numbers)
     };
-    let both = facts(a).into_iter().zip(facts(b)).zip(FACTS);
+    let both = facts(a).zip(facts(b)).zip(FACTS);
+    let (a, b) = (&a.provenance, &b.provenance);
     let mut warnings: Vec<String> = both
         .filter(|((a, b), _)| a != b)
         .map(|((a, b), (what, remedy))| format!("the {what} differs (A: {a}, B: {b}): {remedy}"))

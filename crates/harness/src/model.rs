@@ -22,6 +22,12 @@ pub struct Run {
     pub schema: u32,
     /// Where and when it was measured, and on which source.
     pub provenance: Provenance,
+    /// The bytes of a timer's value.
+    #[serde(default = "usual_payload")]
+    pub payload: u16,
+    /// How many seeds, counting up from that of the provenance, shared the rounds.
+    #[serde(default = "one")]
+    pub seeds: usize,
     /// Structures from other projects that took part.
     #[serde(rename = "guests", default, skip_serializing_if = "Vec::is_empty")]
     pub external: Vec<ExternalStructure>,
@@ -49,12 +55,22 @@ pub struct Run {
     pub interrupted: bool,
 }
 
+fn usual_payload() -> u16 {
+    8
+}
+
+fn one() -> usize {
+    1
+}
+
 impl Run {
     /// A run without rows.
     pub fn new(provenance: Provenance) -> Self {
         Self {
             schema: SCHEMA,
             provenance,
+            payload: usual_payload(),
+            seeds: one(),
             external: Vec::new(),
             census: Vec::new(),
             throughput: Vec::new(),
@@ -65,6 +81,14 @@ impl Run {
             sampling: Sampling::default(),
             failures: Vec::new(),
             interrupted: false,
+        }
+    }
+
+    /// The size of the values as part of a title; empty for the usual one.
+    pub fn payload_in_title(&self) -> String {
+        match self.payload == usual_payload() {
+            true => String::new(),
+            false => format!(" with values of {} bytes", self.payload),
         }
     }
 
@@ -246,8 +270,7 @@ pub struct Steps {
     pub longest: u64,
 }
 
-/// Bytes that a structure holds, divided by the live timers. The payload of eight bytes is
-/// included.
+/// Bytes that a structure holds, divided by the live timers. The payload is included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
     /// Name of the backend.

@@ -194,6 +194,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         sources,
         seed: options.seed,
         seeds: options.seeds.into(),
+        payload: 8,
         time: Duration::from_secs(seconds),
         limit: (options.common.quick && options.time.is_none()).then_some(QUICK_LIMIT),
         details: !test,

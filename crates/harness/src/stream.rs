@@ -1,6 +1,7 @@
 //! The stream that every backend plays: the operations of a workload or trace, all of it in memory,
 //! and the right answers.
 
+use crate::capacity;
 use crate::floor::FiringScript;
 use crate::model::Census;
 use anyhow::{Context, Result, ensure};
@@ -46,11 +47,23 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// If the trace is truncated, corrupt or of another version.
+    /// If the trace is truncated, corrupt, of another version, or too long for the memory.
     pub fn from_trace(name: &str, bytes: impl std::io::Read) -> Result<Self> {
+        Self::from_trace_of(name, bytes, capacity::most_operations())
+    }
+
+    /// [`from_trace`](Self::from_trace) of at most `most` operations. The header is not trusted.
+    fn from_trace_of(name: &str, bytes: impl std::io::Read, most: u64) -> Result<Self> {
         let reader = trace::Reader::new(bytes)?;
         let labels = reader.header().labels as usize;
-        let ops = reader.collect::<Result<Vec<Op>, _>>()?;
+        let mut ops = Vec::new();
+        for op in reader {
+            ensure!(
+                (ops.len() as u64) < most,
+                "its operations do not fit into memory: there are more than {most}; record less"
+            );
+            ops.push(op?);
+        }
         let of_timers =
             |op: &&Op| matches!(op, Op::Insert { .. } | Op::Cancel { .. } | Op::Reschedule { .. });
         let operations = ops.iter().filter(of_timers).count() as u64;
@@ -62,7 +75,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is truncated, corrupt or of another version.
+    /// If it cannot be read, or is truncated, corrupt, of another version or too long for the
+    /// memory.
     pub fn from_file(path: &Path) -> Result<Self> {
         let name = path
             .file_stem()
@@ -285,6 +299,16 @@ mod tests {
         assert_eq!(census.most_live, 2_000);
         let [half, _, most] = census.distances;
         assert!((28_000..32_000).contains(&half) && (58_000..61_000).contains(&most), "{census:?}");
+    }
+
+    #[test]
+    fn a_trace_that_does_not_fit_into_memory_is_refused_while_it_is_read() {
+        let shipped = trace::shipped()[0].bytes;
+        let stream = Stream::from_trace("x", shipped).unwrap();
+        let operations = stream.phases[0].ops.len() as u64;
+        assert!(Stream::from_trace_of("x", shipped, operations).is_ok());
+        let refused = Stream::from_trace_of("x", shipped, operations - 1).unwrap_err();
+        assert!(refused.to_string().contains("do not fit into memory"), "{refused}");
     }
 
     #[test]

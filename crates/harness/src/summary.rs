@@ -39,8 +39,9 @@ fn table_of(run: &Run, n: Option<u64>, choose: fn(&Run, u64) -> Vec<TableColumn>
     let columns = choose(run, n);
     heads.extend(columns.iter().map(|column| Column::right(&column.heading)));
     let title = format!(
-        "At a glance: n = {} timers, ns per operation unless a unit is shown",
-        units::count(n)
+        "At a glance: n = {} timers{}, ns per operation unless a unit is shown",
+        units::count(n),
+        run.payload_in_title()
     );
     let mut table = Table::new(title, heads);
     table.notes = notes(run, n, &columns);
@@ -63,8 +64,11 @@ pub fn by_size(run: &Run) -> Table {
     let at = |n| all_columns(run, n).into_iter().filter(|it| !it.workload.starts_with(TRACE));
     let sizes = sizes(run);
     let headings = distinct(sizes.iter().flat_map(|n| at(*n)).map(|column| column.heading));
-    let title = "By the number of timers, ns per operation unless a unit is shown";
-    let mut table = table_by_size(run, title, &headings, sizes, |heading, n| {
+    let title = format!(
+        "By the number of timers{}, ns per operation unless a unit is shown",
+        run.payload_in_title()
+    );
+    let mut table = table_by_size(run, &title, &headings, sizes, |heading, n| {
         at(n).find(|column| column.heading == *heading)
     });
     let same = "Median, and ×ratio to the best at that n, which is marked. Lower is better.";

@@ -87,7 +87,7 @@ pub fn verify(
         .into();
     let title = format!("Answers of the backends and of the oracle, seed {seed}");
     let mut verified = Verification { table: Table::new(title, columns), failures: Vec::new() };
-    capacity::check(sources, &[n])?;
+    capacity::check(sources, &[n], 0)?;
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * sources.len() as u32);
     for source in sources {

@@ -4,11 +4,13 @@
 mod common;
 
 use common::settings;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::latency::{LongestSteps, OperationTimes};
+use wheelhouse_harness::model::{Footprint, Memory};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
 use wheelhouse_harness::structure::{self, StreamPlay, Structure, Structures};
@@ -72,6 +74,19 @@ fn measurements_beyond_the_time_limit_are_skipped() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+#[test]
+fn a_sample_has_only_the_plays_that_fit_the_time() {
+    let folder = scratch("busy");
+    let plays = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&plays);
+    let counting = WithCallback::alone(move |_| counted.set(counted.get() + 1));
+    let (_, saved) =
+        bench::run(&Settings { details: true, ..settings(counting) }, &folder).unwrap();
+    saved.unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(plays.get(), 4, "to verify, and without time one play in each of three rounds");
+}
+
 /// The streams that are played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
     let folder = scratch(&format!("seeds-{seeds}"));
@@ -95,6 +110,53 @@ fn each_seed_has_its_share_of_the_rounds() {
     let (four, samples) = played(4);
     assert_eq!((four.len(), samples), (4, 4));
     assert_eq!(four[0], one[0], "the first is --seed");
+}
+
+/// A binary heap that answers wrongly while its single operations are timed.
+struct WrongAtLast(Box<dyn Structure>);
+
+impl Structure for WrongAtLast {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
+        self.0.can_play(stream, expected)
+    }
+
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+        self.0.play(stream, expected)
+    }
+
+    fn time_operations(&self, _: &Stream, _: &ExpectedAnswers, _: &mut OperationTimes) -> Checksum {
+        Checksum::default()
+    }
+
+    fn count_steps(&self, stream: &Stream) -> Option<LongestSteps> {
+        self.0.count_steps(stream)
+    }
+
+    fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
+        self.0.memory(n, seed)
+    }
+
+    fn footprint(&self, stream: &Stream, expected: &ExpectedAnswers) -> Option<Footprint> {
+        self.0.footprint(stream, expected)
+    }
+}
+
+#[test]
+fn after_a_wrong_answer_no_figure_remains() {
+    let stream = StreamSource::find("uniform").unwrap().load(200, 1).unwrap();
+    let trace = StreamSource::File(Stream { name: "trace:mine".to_owned(), ..stream });
+    let settings = settings(vec![Box::new(WrongAtLast(heap().remove(0)))]);
+    let settings = Settings { details: true, sources: vec![trace], ..settings };
+    let folder = scratch("wrong-at-last");
+    let (run, _) = bench::run(&settings, &folder).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(run.failures.len(), 1);
+    assert!(run.throughput.is_empty() && run.latency.is_empty() && run.steps.is_empty());
+    assert!(run.footprints.is_empty() && run.memory.is_empty(), "{run:?}");
 }
 
 /// With many timers, structures take other paths: above 65,536 live timers, the hierarchical wheel

@@ -96,7 +96,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             meter,
         };
         wheel.reset_lookups();
-        // With a capacity, all levels are added now, so that nothing is allocated later.
+        // With a capacity, all levels are added now, so that a small wheel allocates nothing later.
         let levels = if capacity > 0 { levels } else { 1 };
         (0..levels).for_each(|level| wheel.add_level(level));
         wheel

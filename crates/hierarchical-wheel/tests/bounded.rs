@@ -416,6 +416,23 @@ fn within_its_capacity_a_wheel_never_moves_its_timers() {
     }
 }
 
+/// With more timers than a piece of the list of free places has, too.
+#[test]
+fn a_small_wheel_allocates_nothing_within_its_capacity() {
+    for n in [200, 2_000] {
+        let builder = HierarchicalWheel::builder().slots_per_level(16).capacity(n);
+        let mut wheel = builder.build().expect("the capacity is valid");
+        let mut ids: Vec<TimerId> = Vec::with_capacity(n);
+        let seen = allocation_counter::measure(|| {
+            for _ in 0..2 {
+                ids.extend((1..=n as Tick).map(|tick| wheel.insert(tick, ())));
+                ids.drain(..).for_each(|id| assert!(wheel.cancel(id).is_some()));
+            }
+        });
+        assert_eq!(seen.bytes_total, 0, "{n} timers");
+    }
+}
+
 /// With the configuration for a microcontroller. The slots of a level are added with its first
 /// timer, so an empty wheel takes less.
 #[test]

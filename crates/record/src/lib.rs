@@ -40,7 +40,8 @@
 //! |---|---|
 //! | `insert` | an insertion; its label is the [index](wheelhouse_core::TimerId::index) of the handle |
 //! | `cancel`, `reschedule` of a live timer | the same, under its label |
-//! | `cancel`, `reschedule` with a stale handle | nothing |
+//! | `postpone` of a live timer | a reschedule |
+//! | `cancel`, `reschedule`, `postpone` with a stale handle | nothing |
 //! | `advance` that moves the clock or fires | an advance; single ticks in a row are counted in one operation |
 //! | `pop_expired` that fires, and the next one that does not | a pop |
 //! | `pop_expired` that only moves the clock | an advance |
@@ -50,7 +51,8 @@
 //! An index names one live timer at a time, so it serves as the label, and a recorder stores
 //! nothing for each timer. If a callback panics, the timers that it received until then are written
 //! as one pop each. So a replay on any structure that keeps the
-//! [contract](wheelhouse_core#the-contract) fires the same timers in the same order.
+//! [contract](wheelhouse_core#the-contract) fires the same timers in the same order. Only a timer
+//! that was postponed may change places with others of the same deadline.
 //!
 //! Deadlines are in the program's ticks. Values are not recorded, and neither is the time that
 //! passes between two calls.

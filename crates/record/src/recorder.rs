@@ -133,6 +133,15 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     }
 
     #[inline]
+    fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let moved = self.timer.postpone(id, deadline);
+        if moved {
+            self.trace_output.write(Op::Reschedule { label: id.index(), deadline });
+        }
+        moved
+    }
+
+    #[inline]
     fn deadline(&self, id: TimerId) -> Option<Tick> {
         self.timer.deadline(id)
     }

@@ -161,6 +161,25 @@ fn stale_handles_are_not_recorded() {
 }
 
 #[test]
+fn a_postponed_timer_stays_in_its_slot_and_is_recorded_as_rescheduled() {
+    let mut bare = HierarchicalWheel::new();
+    let id = bare.insert(100, 0);
+    assert!(bare.postpone(id, 90_000));
+    let (_, ops) = trace(|timer| {
+        let id = timer.insert(100, 0);
+        assert!(timer.postpone(id, 90_000));
+        assert_eq!(timer.next_wakeup(), bare.next_wakeup());
+        assert_eq!((timer.cancel(id), timer.postpone(id, 95_000)), (Some(0), false));
+    });
+    let expected = [
+        Op::Insert { label: id.index(), deadline: 100 },
+        Op::Reschedule { label: id.index(), deadline: 90_000 },
+        Op::Cancel { label: id.index() },
+    ];
+    assert_eq!(ops, expected);
+}
+
+#[test]
 fn no_op_calls_are_left_out_and_single_ticks_are_merged() {
     let (labels, ops) = trace(|timer| {
         assert_eq!(timer.advance(0, |_| ()), 0);

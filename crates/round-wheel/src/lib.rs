@@ -32,7 +32,7 @@ timer_builder! {
     Builder of RoundWheel,
     /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. A tick reads n /
     /// slots entries, so choose the number of slots by the number of timers. Each slot takes 40
-    /// bytes.
+    /// bytes, and may keep up to 64 more once it has had a timer.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///

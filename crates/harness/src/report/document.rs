@@ -47,6 +47,8 @@ pub fn build(
     blocks.push(Block::Points(prose::caveats(run)));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
     let mut facts = provenance::facts(&run.provenance);
+    facts.push(("bytes of a value", run.payload.to_string()));
+    facts.push(("seeds", run.seeds.to_string()));
     facts.extend(digest.map(|digest| ("SHA-256 of run.json", digest)));
     blocks.push(Block::Facts(facts));
     blocks.push(Block::Text(prose::SOURCE.to_owned()));
@@ -119,7 +121,7 @@ fn figures(run: &Run, pictures: &[Plot]) -> Vec<Block> {
 
     let memory = tables::memory(run).into_iter().map(|table| (None, table)).collect();
     let pictures = drawn(&|it| *it == Subject::Memory);
-    blocks.extend(section("Memory", prose::MEMORY, pictures, memory));
+    blocks.extend(section("Memory", &prose::memory(run), pictures, memory));
     blocks
 }
 

@@ -144,11 +144,13 @@ fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     decide(what, true, PickUnit::Bytes, TIE, found)
 }
 
-/// The structures with figures, in table order. A structure that is too slow with many timers is in
-/// the tables but is not a candidate.
+/// The structures with figures, in table order. A structure that is too slow with many timers, or
+/// that answered wrongly on any stream, is in the tables but is not a candidate.
 fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> Vec<Candidate> {
     let names = summary::backends(run).into_iter();
+    let is_right = |name: &String| run.failures.iter().all(|it| it.backend != *name);
     let names = names.filter(|name| name != FLOOR && !structure::is_not_recommended(name));
+    let names = names.filter(is_right);
     let candidate = |name: String| {
         let rounds = figures(&name)?;
         let all: Vec<f64> = rounds.iter().map(|it| it.1).collect();

@@ -27,9 +27,14 @@ pub const LATENCY: &str = "An average hides the operation that made a caller wai
     of them. A tick is one advance of the clock, including all that it fires.";
 
 /// Above the plot of memory.
-pub const MEMORY: &str = "Bytes that a structure has requested from the allocator, divided by the \
-    number of live timers. The payload of eight bytes is included. A sawtooth over n shows storage \
-    that doubles.";
+pub fn memory(run: &Run) -> String {
+    let payload = if run.payload == 8 { "eight".to_owned() } else { run.payload.to_string() };
+    format!(
+        "Bytes that a structure has requested from the allocator, divided by the number of live \
+         timers. The payload of {payload} bytes is included. A sawtooth over n shows storage that \
+         doubles."
+    )
+}
 
 /// How to read one picture.
 pub fn caption(subject: &Subject) -> String {

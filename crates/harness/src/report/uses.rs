@@ -117,8 +117,12 @@ pub fn by_share(run: &Run) -> Vec<Use> {
         };
         found.extend(Use::of(run, name, &[&workload]).filter(|it| it.fires.is_some()));
     }
-    found.sort_by(|a, b| a.fires.partial_cmp(&b.fires).unwrap_or(std::cmp::Ordering::Equal));
-    // Two uses with the same share are one point on the scale: keep the first of the run.
+    found.sort_by(|a, b| {
+        let by_share = a.fires.partial_cmp(&b.fires).unwrap_or(std::cmp::Ordering::Equal);
+        by_share.then(b.is_mix_of_user().cmp(&a.is_mix_of_user()))
+    });
+    // Two uses with the same share are one point on the scale: keep the user's mix, or else the
+    // first of the run.
     found.dedup_by(|later, first| later.fires == first.fires);
     found
 }

@@ -63,12 +63,12 @@ impl TableColumn {
     pub(super) fn content(&self, run: &Run, backend: &str) -> CellContent {
         let workload = self.workload.as_str();
         let figure = match &self.kind {
+            _ if is_wrong(run, backend, workload, self.n) => return CellContent::Wrong,
             ColumnKind::Bytes => run.memory_of(backend, self.n).map(|row| row.churned),
             ColumnKind::Footprint(figure) => {
                 let is_it = |r: &&Footprint| r.backend == backend && r.workload == workload;
                 run.footprints.iter().find(is_it).map(figure)
             }
-            _ if is_wrong(run, backend, workload, self.n) => return CellContent::Wrong,
             ColumnKind::Time(measure) => run
                 .throughput_of(backend, workload, self.n, measure)
                 .and_then(|row| stats::median(&row.ns_per_op)),

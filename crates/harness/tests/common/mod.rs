@@ -13,6 +13,7 @@ pub(crate) fn settings(structures: Structures) -> Settings {
         sources: vec![StreamSource::find("uniform").unwrap()],
         seed: 1,
         seeds: 1,
+        payload: 8,
         time: Duration::ZERO,
         limit: None,
         details: false,

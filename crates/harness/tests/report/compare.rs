@@ -59,6 +59,7 @@ fn differences_between_the_runs_are_warnings() {
     b.provenance.cpu = "Another CPU".to_owned();
     b.provenance.rustc = "rustc 1.96.0".to_owned();
     b.provenance.seed = 2;
+    (b.seeds, b.payload) = (5, 64);
     b.provenance.pinned_to = None;
     b.provenance.dirty = true;
     b.interrupted = true;
@@ -68,6 +69,8 @@ fn differences_between_the_runs_are_warnings() {
         "processor differs (A: Example(R) CPU @ 2.00GHz, B: Another CPU)",
         "compiler differs",
         "seed differs",
+        "number of seeds differs (A: 1, B: 5)",
+        "size of the values differs (A: 8, B: 64)",
         "pinned",
         "B was built from a tree with uncommitted changes",
         "B was interrupted",

@@ -70,6 +70,18 @@ fn the_explorer_has_the_measured_points_and_the_shares_that_fire() {
 }
 
 #[test]
+fn a_mix_of_the_user_replaces_a_workload_of_the_same_share() {
+    let mut run = run_with_crossing_costs();
+    let workload = "mix:fire:10".to_owned();
+    let row = synthetic::throughput("flat", &workload, 1_000, "mix", 40.0, 1);
+    run.throughput.push(row);
+    run.census.push(Census { workload, n: 1_000, fires: 1_000, ..Census::default() });
+    let explorer = Explorer::new(&run).unwrap();
+    let mixes: Vec<_> = explorer.mixes.iter().map(|mix| mix.name.as_str()).collect();
+    assert_eq!((mixes.as_slice(), explorer.start), (&["keepalive", "your mix"][..], (1, 1)));
+}
+
+#[test]
 fn a_wrong_answer_is_shown_as_wrong() {
     let mut run = run_with_crossing_costs();
     run.failures.push(wheelhouse_harness::model::Failure {

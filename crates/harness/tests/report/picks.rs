@@ -1,4 +1,4 @@
-use wheelhouse_harness::model::{Census, Run, Steps};
+use wheelhouse_harness::model::{Census, Failure, Run, Steps};
 use wheelhouse_harness::report::picks::{Candidate, Pick, answer, picks};
 
 use crate::synthetic;
@@ -64,6 +64,22 @@ fn the_first_structure_that_is_not_behind_is_picked() {
 fn a_structure_that_is_not_recommended_is_never_picked() {
     let run = run(&[("sorted-slice", &[5.0; 3]), ("binary-heap", &[10.0; 3])]);
     assert_eq!(first(&run), ("binary-heap".to_owned(), vec![]));
+}
+
+#[test]
+fn a_structure_that_answered_wrongly_is_never_picked() {
+    let mut run = run(&[("binary-heap", &[10.0; 3])]);
+    let n = 200_000;
+    let [backend, workload, message] = ["a", "uniform", "a wrong checksum"].map(str::to_owned);
+    run.failures.push(Failure { backend, workload, n, message });
+    for (name, longest) in [("a", 40), ("binary-heap", 1_300)] {
+        let [backend, workload, operation] = [name, "uniform", "tick"].map(str::to_owned);
+        run.steps.push(Steps { backend, workload, n, operation, longest });
+        run.memory.push(synthetic::memory(name, n, longest as f64));
+    }
+    let picks = picks(&run);
+    assert_eq!(picks.len(), 3, "the mix, the longest call, and memory");
+    assert!(picks.iter().all(|it| it.pick.name == "binary-heap" && it.others.is_empty()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use serde_json::json;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::report::tables as full;
-use wheelhouse_harness::summary::{at_a_glance, default_n, in_short, sizes, times};
+use wheelhouse_harness::summary::{at_a_glance, by_size, default_n, in_short, sizes, times};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
 
 use crate::synthetic;
@@ -39,6 +39,16 @@ fn the_table_at_a_glance_has_a_column_for_each_operation_and_trace() {
         structures,
         ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list", FLOOR]
     );
+}
+
+#[test]
+fn a_title_names_the_size_of_unusual_values() {
+    let mut run = synthetic::run();
+    let usual = at_a_glance(&run, None).title;
+    run.payload = 64;
+    let title = at_a_glance(&run, None).title;
+    assert_eq!(title, usual.replace(" timers", " timers with values of 64 bytes"));
+    assert!(by_size(&run).title.contains("timers with values of 64 bytes"));
 }
 
 #[test]
