@@ -5,9 +5,9 @@ mod common;
 
 use common::settings;
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
+use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
@@ -43,45 +43,41 @@ fn heap() -> Structures {
     structure::select(&["binary-heap".to_owned()]).unwrap()
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("wheelhouse-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 #[test]
 fn no_figures_are_lost_if_the_folder_disappears() {
-    let folder = scratch("lost");
-    let removed = folder.clone();
+    let folder = tempdir().unwrap();
+    let removed = folder.path().to_owned();
     let settings = settings(WithCallback::alone(move |_| drop(std::fs::remove_dir_all(&removed))));
-    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
     assert_eq!(run.throughput.len(), 6, "every column was measured");
     assert!(saved.unwrap_err().to_string().contains("cannot"), "the error names the file");
-    assert!(bench::run(&settings, &folder).is_err(), "a run that cannot be saved does not begin");
+    assert!(
+        bench::run(&settings, folder.path()).is_err(),
+        "a run that cannot be saved does not begin"
+    );
 }
 
 #[test]
 fn measurements_beyond_the_time_limit_are_skipped() {
-    let folder = scratch("limit");
+    let folder = tempdir().unwrap();
     let settings = Settings { limit: Some(Duration::ZERO), details: true, ..settings(heap()) };
-    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
     saved.unwrap();
     assert!(run.throughput.is_empty() && !run.interrupted);
     // It decides picks, and takes no time.
     assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The streams that are played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
-    let folder = scratch(&format!("seeds-{seeds}"));
+    let folder = tempdir().unwrap();
     let played = Rc::new(RefCell::new(Vec::new()));
     let checksums = Rc::clone(&played);
     let recording = WithCallback::alone(move |expected| {
         checksums.borrow_mut().push(expected.checksum());
     });
-    let (run, _) = bench::run(&Settings { seeds, ..settings(recording) }, &folder).unwrap();
-    std::fs::remove_dir_all(folder).unwrap();
+    let settings = Settings { seeds, ..settings(recording) };
+    let (run, _) = bench::run(&settings, folder.path()).unwrap();
     assert!(run.failures.is_empty(), "{:?}", run.failures);
     let mut streams = played.take();
     streams.dedup();
