@@ -36,12 +36,10 @@ const COLUMNS: [&str; 8] = [
     "fire ticks",
 ];
 
-/// A figure for each column.
 type Row = [f64; COLUMNS.len()];
 
 const ROUNDS: usize = 3;
 
-/// A generator of random numbers.
 struct Random(u64);
 
 impl Random {
@@ -92,7 +90,6 @@ impl Fired {
     }
 }
 
-/// Measures all columns with n timers.
 fn measure<B: Backend>(n: u64) -> Row {
     let mut random = Random(n);
     let mut wheel = B::build::<u64, NoMeter>();
@@ -180,7 +177,6 @@ impl Visitor for Round<'_> {
     }
 }
 
-/// The medians of some rounds.
 fn medians(rounds: &[Vec<(&'static str, Row)>]) -> Vec<(&'static str, Row)> {
     let figure = |at: usize, column: usize| {
         let figures: Vec<f64> = rounds.iter().map(|rows| rows[at].1[column]).collect();

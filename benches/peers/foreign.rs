@@ -33,7 +33,6 @@ struct Recipe {
     run: &'static str,
 }
 
-/// The program of each language.
 const RECIPES: [Recipe; 4] = [
     Recipe {
         name: "go-timers",

@@ -27,7 +27,6 @@ pub(crate) trait Peer {
     /// for structures that need it.
     fn new(timers: usize) -> Self;
 
-    /// Starts a timer.
     fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle;
 
     /// Stops the timer of the handle that the program keeps; returns `None` if it has fired. Takes

@@ -8,7 +8,7 @@ use wheelhouse_harness::model::{FLOOR, Run, Throughput};
 use wheelhouse_harness::store;
 use wheelhouse_machine::provenance;
 use wheelhouse_present::stats::{median, paired_ratio, relative_deviation};
-use wheelhouse_present::table::distinct;
+use wheelhouse_present::table::{Cell, Column, Table, distinct};
 use wheelhouse_present::{files, units};
 
 /// The workload in which each operation has a column, and the articles' names of the operations.
@@ -102,19 +102,20 @@ fn columns() -> impl Iterator<Item = ((&'static str, &'static str), &'static str
 fn table(run: &Run, n: u64) -> String {
     let rows = run.throughput.iter().filter(|row| row.n == n && row.backend != FLOOR);
     let names = distinct(rows.map(|row| row.backend.as_str()));
-    let headings: Vec<&str> = columns().map(|(_, heading)| heading).collect();
-    let mut table = format!("| {} timers | {} |\n", units::count(n), headings.join(" | "));
-    table += &format!("| :--- |{}\n", " ---: |".repeat(headings.len()));
+    let mut heads = vec![Column::left(format!("{} timers", units::count(n)))];
+    heads.extend(columns().map(|(_, heading)| Column::right(heading)));
+    let mut table = Table::new("", heads);
     let cell = |name, of| {
         let samples = &row(run, name, n, of)?.ns_per_op;
         let spread = 100.0 * relative_deviation(samples)?;
         Some(format!("{} ±{spread:.0} % of {}", units::number(median(samples)?), samples.len()))
     };
     for name in names {
-        let cells = columns().map(|(of, _)| cell(name, of).unwrap_or_else(|| "-".to_owned()));
-        table += &format!("| {name} | {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        let figures =
+            columns().map(|(of, _)| cell(name, of).map_or_else(Cell::missing, Cell::text));
+        table.rows.push([Cell::text(name)].into_iter().chain(figures).collect());
     }
-    table + "\n"
+    table.markdown_rows() + "\n"
 }
 
 /// Names the faster structure for each operation, if the interval of the paired ratios decides.

@@ -22,12 +22,10 @@ macro_rules! with_words {
     };
 }
 
-/// The structures with values of 64 bytes.
 pub(crate) fn of_64_bytes() -> Structures {
     with_words!(8)
 }
 
-/// The structures with values of 256 bytes.
 pub(crate) fn of_256_bytes() -> Structures {
     with_words!(32)
 }
@@ -49,7 +47,6 @@ impl<B: Backend, const MORE: usize> Backend for Larger<B, MORE> {
     }
 }
 
-/// A value with additional words.
 struct Value<T, const MORE: usize> {
     value: T,
     more: [u64; MORE],

@@ -22,7 +22,6 @@ struct Node {
     id: TimerId,
 }
 
-/// The heap.
 #[derive(Default)]
 pub(crate) struct Heap {
     nodes: Vec<Node>,

@@ -10,7 +10,6 @@ use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue::Key;
 use wheelhouse_core::Tick;
 
-/// The queue and its clock.
 pub(crate) struct Queue {
     queue: DelayQueue<u64>,
     clock: Clock,

@@ -18,7 +18,6 @@ pub(crate) trait Map: Default {
     fn remove(&mut self, key: &Key) -> Option<u64>;
     /// Removes the first entry if it is due, and returns its value.
     fn pop_due(&mut self, now: Tick) -> Option<u64>;
-    /// The first deadline.
     fn first(&self) -> Option<Tick>;
 }
 

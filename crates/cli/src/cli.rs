@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use wheelhouse_harness::capacity::parse_timers;
 use wheelhouse_harness::instructions::plan::Filter;
+use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::options::Options;
 use wheelhouse_present::table::Format;
 
@@ -134,20 +135,7 @@ pub(crate) enum Command {
     Instructions(Instructions),
     /// Plays a stream on a structure. `instructions` runs this under callgrind.
     #[command(hide = true)]
-    PlayStream {
-        /// Name of the backend.
-        #[arg(long)]
-        backend: String,
-        /// Name of the workload or trace.
-        #[arg(long)]
-        workload: String,
-        /// Number of timers.
-        #[arg(long)]
-        n: u32,
-        /// Seed of the workload.
-        #[arg(long)]
-        seed: u64,
-    },
+    PlayStream(Play),
     /// Prints the list of all runs in a folder, as Markdown.
     #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
     Index {

@@ -46,8 +46,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Instructions(options) => instructions::run(options),
-        Command::PlayStream { backend, workload, n, seed } => {
-            instructions::play(backend, workload, n, seed)
+        Command::PlayStream(play) => {
+            print(play.play()?)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Report { run, with, splice, check } => {
             report::run(&run, with.as_deref(), splice.as_deref(), check)

@@ -59,9 +59,9 @@ type Play<E> = dyn Fn(E, &<E as Experiment>::Load) -> Result<Played> + Send + Sy
 /// A row of the tables.
 pub struct Contender<E: Experiment> {
     name: &'static str,
-    about: &'static str,
-    plays: Vec<E>,
-    prepare: Box<Prepare<E>>,
+    pub(crate) about: &'static str,
+    pub(crate) plays: Vec<E>,
+    pub(crate) prepare: Box<Prepare<E>>,
     play: Box<Play<E>>,
 }
 
@@ -96,18 +96,6 @@ impl<E: Experiment> Contender<E> {
     /// The name in the tables.
     pub fn name(&self) -> &'static str {
         self.name
-    }
-
-    pub(crate) fn about(&self) -> &'static str {
-        self.about
-    }
-
-    pub(crate) fn plays(&self) -> &[E] {
-        &self.plays
-    }
-
-    pub(crate) fn prepare(&self, load: &E::Load) -> Result<()> {
-        (self.prepare)(load)
     }
 
     /// Plays an experiment once.

@@ -86,7 +86,6 @@ fn rows<E: Experiment>(run: &Run<E>) -> String {
     format!("{all:#}\n")
 }
 
-/// The report.
 fn document<E: Experiment>(run: &Run<E>) -> Document {
     let mut blocks = Vec::new();
     if run.interrupted {

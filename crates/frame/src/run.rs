@@ -94,9 +94,8 @@ impl<E: Experiment> Run<E> {
 }
 
 impl<E: Experiment> Plan<E> {
-    /// The contenders that play an experiment.
     fn contenders_of(&self, experiment: E) -> Vec<&Contender<E>> {
-        let plays = |it: &&Contender<E>| self.on_all || it.plays().contains(&experiment);
+        let plays = |it: &&Contender<E>| self.on_all || it.plays.contains(&experiment);
         self.contenders.iter().filter(plays).collect()
     }
 }
@@ -119,7 +118,7 @@ pub(crate) fn play_and_save<E: Experiment>(
     let mut run = Run {
         provenance: provenance::gather(plan.seed),
         load: plan.load.clone(),
-        contenders: plan.contenders.iter().map(|it| (it.name(), it.about())).collect(),
+        contenders: plan.contenders.iter().map(|it| (it.name(), it.about)).collect(),
         rows: Vec::new(),
         interrupted: true, // until the end: a run that is killed must not look complete
     };
@@ -127,7 +126,7 @@ pub(crate) fn play_and_save<E: Experiment>(
     let all = |it: &E| one(*it) * plan.contenders_of(*it).len() as u32;
     let round: Duration = plan.experiments.iter().map(all).sum();
     for contender in &plan.contenders {
-        let prepared = contender.prepare(&plan.load);
+        let prepared = (contender.prepare)(&plan.load);
         prepared.with_context(|| format!("{} cannot take part", contender.name()))?;
     }
     let mut progress = Progress::new(round * plan.rounds as u32);

@@ -55,7 +55,6 @@ pub(crate) fn contenders() -> Vec<Contender<TestExperiment>> {
     ["ours", "other"].map(fake_contender).into()
 }
 
-/// A plan with both contenders.
 pub(crate) fn plan(
     experiments: &[TestExperiment],
     load: u32,

@@ -172,10 +172,8 @@ fn stream_tasks(settings: &Settings) -> Vec<StreamTask<'_>> {
     weighed.extend(traces.map(|source| (source, 0, weight(source, 0))));
     let total: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
     let share = |weight: f64| settings.time.mul_f64(weight / total);
-    weighed
-        .into_iter()
-        .map(|(source, n, weight)| StreamTask { source, n, time: share(weight) })
-        .collect()
+    let task = |(source, n, weight)| StreamTask { source, n, time: share(weight) };
+    weighed.into_iter().map(task).collect()
 }
 
 /// Memory is measured after the time limit if that takes at most this long. It decides some of the
@@ -327,13 +325,14 @@ impl Bench<'_> {
         for played in &played {
             let wrong = verify::check(structure, stream, expected, played).err();
             // A program that is interrupted gives no answers.
-            add_failure(&mut self.run.failures, wrong.filter(|_| !interrupt::requested()));
+            if let Some(wrong) = wrong.filter(|_| !interrupt::requested()) {
+                add_failure(&mut self.run.failures, wrong);
+            }
         }
         played
     }
 }
 
-/// How often a stream is played for one sample.
 fn plays_per_sample(settings: &Settings, stream: &Stream) -> u32 {
     let plays = TIMERS_PER_SAMPLE / (stream.insertions() as u64).max(1);
     if settings.details { plays.clamp(1, MAX_PLAYS) as u32 } else { 1 }
@@ -367,21 +366,21 @@ fn solve(task: &StreamTask<'_>, seed: u64) -> Result<(Stream, ExpectedAnswers)> 
 }
 
 /// Adds a failure, unless the list has one of the same backend on the same stream.
-fn add_failure(failures: &mut Vec<Failure>, failure: Option<Failure>) {
-    let key = |it: &Failure| (it.backend.clone(), it.workload.clone(), it.n);
-    failures.extend(failure.filter(|new| failures.iter().all(|old| key(old) != key(new))));
+fn add_failure(failures: &mut Vec<Failure>, new: Failure) {
+    if !failures.iter().any(|old| old.is_of(&new.backend, &new.workload, new.n)) {
+        failures.push(new);
+    }
 }
 
 /// Removes the figures of structures that answered wrongly while they were timed.
 fn drop_figures_of_wrong_answers(run: &mut Run) {
-    let wrong = |backend: &str, workload: &str, n| {
-        run.failures.iter().any(|it| it.backend == backend && it.workload == workload && it.n == n)
-    };
-    run.throughput.retain(|row| !wrong(&row.backend, &row.workload, row.n));
-    run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
-    run.steps.retain(|row| !wrong(&row.backend, &row.workload, row.n));
-    let failed: Vec<_> = run.failures.iter().map(|it| (&it.backend, &it.workload)).collect();
-    run.footprints.retain(|row| !failed.contains(&(&row.backend, &row.workload)));
+    for wrong in &run.failures {
+        run.throughput.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+        run.latency.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+        run.steps.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+        run.footprints
+            .retain(|row| (&row.backend, &row.workload) != (&wrong.backend, &wrong.workload));
+    }
 }
 
 /// Plays the stream once on every structure. Returns the structures whose answers were right, with

@@ -132,9 +132,8 @@ impl Comparison {
 
 /// Compares B with A, row by row.
 pub fn compare(a: &Run, b: &Run) -> Comparison {
-    let in_b: BTreeMap<Key<'_>, &Throughput> =
-        b.throughput.iter().map(|row| (key(row), row)).collect();
-    let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&key(row))?)));
+    let in_b: BTreeMap<_, &Throughput> = b.throughput.iter().map(|it| (it.key(), it)).collect();
+    let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&row.key())?)));
     let rows: Vec<ComparedRow> =
         both.filter_map(|(row_a, row_b)| compare_row(row_a, row_b, a.provenance.seed)).collect();
     let mut warnings = provenance_warnings(a, b);
@@ -153,12 +152,6 @@ pub fn describe_rows(run: &Run) -> String {
     let structures = named(|row| row.backend.clone());
     let rows = run.throughput.len();
     format!("{rows} rows (structures: {structures}; workloads: {streams})")
-}
-
-type Key<'a> = (&'a str, &'a str, u64, &'a str);
-
-fn key(row: &Throughput) -> Key<'_> {
-    (&row.backend, &row.workload, row.n, &row.measure)
 }
 
 fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<ComparedRow> {
@@ -237,7 +230,8 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
         if wrong > 0 {
             warnings.push(format!("{name} has wrong answers ({wrong}), which have no times"));
         }
-        let is_missing = |row: &&Throughput| other.throughput.iter().all(|it| key(it) != key(row));
+        let is_missing =
+            |row: &&Throughput| other.throughput.iter().all(|it| it.key() != row.key());
         let missing = run.throughput.iter().filter(is_missing).count();
         if missing > 0 {
             let rows = format!("rows of {name} that {other_name} does not have");

@@ -16,7 +16,7 @@ pub const SCHEMA: u32 = 1;
 pub const FLOOR: &str = "floor";
 
 /// One run of the comparison.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
     /// [`SCHEMA`] at the time it was written.
     pub schema: u32,
@@ -66,22 +66,8 @@ fn one() -> usize {
 impl Run {
     /// A run without rows.
     pub fn new(provenance: Provenance) -> Self {
-        Self {
-            schema: SCHEMA,
-            provenance,
-            payload: usual_payload(),
-            seeds: one(),
-            external: Vec::new(),
-            census: Vec::new(),
-            throughput: Vec::new(),
-            latency: Vec::new(),
-            steps: Vec::new(),
-            memory: Vec::new(),
-            footprints: Vec::new(),
-            sampling: Sampling::default(),
-            failures: Vec::new(),
-            interrupted: false,
-        }
+        let (payload, seeds) = (usual_payload(), one());
+        Self { schema: SCHEMA, provenance, payload, seeds, ..Self::default() }
     }
 
     /// The size of the values as part of a title; empty for the usual one.
@@ -100,10 +86,7 @@ impl Run {
         n: u64,
         measure: &str,
     ) -> Option<&Throughput> {
-        self.throughput.iter().find(|row| {
-            (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
-                == (backend, workload, n, measure)
-        })
+        self.throughput.iter().find(|row| row.key() == (backend, workload, n, measure))
     }
 
     /// The memory of a backend with n timers, if it was measured. O(rows).
@@ -165,6 +148,11 @@ pub struct Throughput {
 }
 
 impl Throughput {
+    /// Backend, workload, n and measure: no two rows of a run have the same.
+    pub fn key(&self) -> (&str, &str, u64, &str) {
+        (&self.backend, &self.workload, self.n, &self.measure)
+    }
+
     /// Each sample with its round.
     pub fn by_round(&self) -> impl Iterator<Item = (u32, f64)> {
         let round = |at: usize| self.rounds.get(at).copied().unwrap_or(at as u32);
@@ -310,6 +298,13 @@ pub struct Failure {
     pub n: u64,
     /// A sentence that says what was wrong.
     pub message: String,
+}
+
+impl Failure {
+    /// Returns `true` if this backend answered wrongly on this stream.
+    pub fn is_of(&self, backend: &str, workload: &str, n: u64) -> bool {
+        (self.backend.as_str(), self.workload.as_str(), self.n) == (backend, workload, n)
+    }
 }
 
 impl fmt::Display for Failure {

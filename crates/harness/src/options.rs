@@ -8,6 +8,7 @@ use crate::capacity::parse_timers;
 use crate::model::{Census, Run};
 use crate::report::{self, picks};
 use crate::source::StreamSource;
+use crate::stream::Stream;
 use crate::structure::{self, Structures};
 use crate::summary;
 use anyhow::{Result, bail, ensure};
@@ -210,7 +211,7 @@ fn selected(
     let mut sources: Vec<StreamSource> = StreamSource::select(&options.workload)?;
     sources.extend(options.mix.map(StreamSource::Mix));
     for file in &options.trace {
-        let source = StreamSource::from_file(file)?;
+        let source = StreamSource::File(Stream::from_file(file)?);
         let name = source.name();
         ensure!(!StreamSource::is_known(&name), "{name} comes with wheelhouse; rename your file");
         sources.push(source);

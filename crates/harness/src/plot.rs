@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::model::{FLOOR, Latency, Memory, Run};
 use crate::summary;
 use wheelhouse_machine::provenance::{Provenance, short_commit};
+use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::{Chart, Labels, Series};
 use wheelhouse_present::plot::palette::{self, Style};
@@ -39,22 +40,9 @@ pub enum Subject {
     Memory,
 }
 
-/// A picture and its names.
-#[derive(Clone, Debug)]
-pub struct Plot {
-    /// Its subject.
-    pub subject: Subject,
-    /// Name of its file, as in `steady.svg`.
-    pub file: String,
-    /// Its title on the page.
-    pub title: String,
-    /// The picture.
-    pub svg: String,
-}
-
 /// Every picture that the run has data for: times, then latencies, then memory. Each has a unique
 /// file name.
-pub fn all(run: &Run) -> Vec<Plot> {
+pub fn all(run: &Run) -> Vec<(Subject, Picture)> {
     let mut names = BTreeSet::new();
     let draw = |subject: Subject| {
         let svg = draw(run, &subject)?;
@@ -63,18 +51,17 @@ pub fn all(run: &Run) -> Vec<Plot> {
             copies += 1;
             file = format!("{}-{copies}.svg", file_name(&subject).trim_end_matches(".svg"));
         }
-        Some(Plot { title: title(&subject), file, svg, subject })
+        let picture = Picture { title: title(&subject), file, svg };
+        Some((subject, picture))
     };
     subjects(run).into_iter().filter_map(draw).collect()
 }
 
 /// The picture that represents the run: the steady mix against n, or else the first picture.
-pub fn main_picture(run: &Run) -> Option<Plot> {
-    let mut pictures = all(run);
-    let steady =
-        |p: &Plot| matches!(&p.subject, Subject::Time { measure, .. } if measure == "steady");
-    let chosen = pictures.iter().position(steady).unwrap_or(0);
-    (chosen < pictures.len()).then(|| pictures.swap_remove(chosen))
+pub fn main_picture(run: &Run) -> Option<Picture> {
+    let is_steady =
+        |it: &Subject| matches!(it, Subject::Time { measure, .. } if measure == "steady");
+    all(run).into_iter().min_by_key(|(subject, _)| !is_steady(subject)).map(|it| it.1)
 }
 
 /// Draws one picture; `None` if the run has nothing to show for it.

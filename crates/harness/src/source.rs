@@ -2,7 +2,6 @@
 
 use crate::stream::{MIX, Stream, TRACE};
 use anyhow::Result;
-use std::path::Path;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::{Mix, Workload, trace, workloads};
 
@@ -23,11 +22,8 @@ pub enum StreamSource {
 impl StreamSource {
     /// All workloads, then all shipped traces.
     pub fn all() -> Vec<Self> {
-        workloads()
-            .iter()
-            .map(Self::Workload)
-            .chain(trace::shipped().iter().map(Self::Shipped))
-            .collect()
+        let shipped = trace::shipped().iter().map(Self::Shipped);
+        workloads().iter().map(Self::Workload).chain(shipped).collect()
     }
 
     /// The workload or shipped trace with this name. Traces are called `trace:NAME`.
@@ -60,15 +56,6 @@ impl StreamSource {
     /// user's.
     pub fn is_known(name: &str) -> bool {
         Self::all().iter().any(|source| source.name() == name)
-    }
-
-    /// Reads a trace file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is truncated, corrupt or of another version.
-    pub fn from_file(path: &Path) -> Result<Self> {
-        Stream::from_file(path).map(Self::File)
     }
 
     /// The name in tables.

@@ -121,11 +121,8 @@ impl Stream {
 
     /// The number of timers that the stream starts.
     pub fn insertions(&self) -> usize {
-        self.phases
-            .iter()
-            .flat_map(|phase| &phase.ops)
-            .filter(|op| matches!(op, Op::Insert { .. }))
-            .count()
+        let ops = self.phases.iter().flat_map(|phase| &phase.ops);
+        ops.filter(|op| matches!(op, Op::Insert { .. })).count()
     }
 
     /// Plays the stream on the oracle and records the right answers.

@@ -126,22 +126,21 @@ fn times_of(run: &Run, workload: &str) -> Table {
 /// `None`.
 fn rows(run: &Run, columns: &[Option<TableColumn>]) -> Vec<Vec<Cell>> {
     let names = backends(run);
-    let content = |column: &Option<TableColumn>, name: &String| {
-        column.as_ref().map_or(CellContent::Missing, |column| column.content(run, name))
+    let contents = |column: &TableColumn| -> Vec<CellContent> {
+        names.iter().map(|name| column.content(run, name)).collect()
     };
-    let contents: Vec<Vec<CellContent>> = columns
-        .iter()
-        .map(|column| names.iter().map(|name| content(column, name)).collect())
-        .collect();
-    let cell = |at: usize, column: usize| match &columns[column] {
-        Some(kind) => kind.cell(&names, &contents[column], at),
-        None => Cell::missing(),
-    };
+    let columns: Vec<Option<(&TableColumn, Vec<CellContent>)>> =
+        columns.iter().map(|it| it.as_ref().map(|it| (it, contents(it)))).collect();
     let row = |at: usize| {
         let name = Cell::text(&names[at]).marked(row_mark(&names[at]));
-        [name].into_iter().chain((0..columns.len()).map(|column| cell(at, column))).collect()
+        let cells = columns.iter().map(|column| match column {
+            Some((column, contents)) => column.cell(&names, contents, at),
+            None => Cell::missing(),
+        });
+        [name].into_iter().chain(cells).collect()
     };
-    let has_figure = |at: &usize| contents.iter().any(|it| it[*at] != CellContent::Missing);
+    let has_figure =
+        |at: &usize| columns.iter().flatten().any(|it| it.1[*at] != CellContent::Missing);
     (0..names.len()).filter(has_figure).map(row).collect()
 }
 
@@ -193,7 +192,7 @@ pub fn row_mark(backend: &str) -> Mark {
 
 /// Returns `true` if the backend answered wrongly on a workload at n.
 pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
-    run.failures.iter().any(|f| f.backend == backend && f.workload == workload && f.n == n)
+    run.failures.iter().any(|it| it.is_of(backend, workload, n))
 }
 
 /// The note below a table that has a row for the floor.
@@ -247,10 +246,8 @@ fn workload_note(n: u64, columns: &[TableColumn]) -> Option<String> {
             None => parts.push((workload, vec![heading])),
         }
     }
-    let parts: Vec<String> = parts
-        .into_iter()
-        .map(|(name, headings)| format!("{name} ({})", headings.join(", ")))
-        .collect();
+    let part = |(name, headings): (String, Vec<_>)| format!("{name} ({})", headings.join(", "));
+    let parts: Vec<String> = parts.into_iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
 }
 

@@ -5,9 +5,9 @@ mod common;
 
 use common::settings;
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
+use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::latency::{LongestSteps, OperationTimes};
 use wheelhouse_harness::model::{Footprint, Memory};
@@ -45,58 +45,53 @@ fn heap() -> Structures {
     structure::select(&["binary-heap".to_owned()]).unwrap()
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("wheelhouse-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 #[test]
 fn no_figures_are_lost_if_the_folder_disappears() {
-    let folder = scratch("lost");
-    let removed = folder.clone();
+    let folder = tempdir().unwrap();
+    let removed = folder.path().to_owned();
     let settings = settings(WithCallback::alone(move |_| drop(std::fs::remove_dir_all(&removed))));
-    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
     assert_eq!(run.throughput.len(), 6, "every column was measured");
     assert!(saved.unwrap_err().to_string().contains("cannot"), "the error names the file");
-    assert!(bench::run(&settings, &folder).is_err(), "a run that cannot be saved does not begin");
+    assert!(
+        bench::run(&settings, folder.path()).is_err(),
+        "a run that cannot be saved does not begin"
+    );
 }
 
 #[test]
 fn measurements_beyond_the_time_limit_are_skipped() {
-    let folder = scratch("limit");
+    let folder = tempdir().unwrap();
     let settings = Settings { limit: Some(Duration::ZERO), details: true, ..settings(heap()) };
-    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
     saved.unwrap();
     assert!(run.throughput.is_empty() && !run.interrupted);
     // It decides picks, and takes no time.
     assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn a_sample_has_only_the_plays_that_fit_the_time() {
-    let folder = scratch("busy");
+    let folder = tempdir().unwrap();
     let plays = Rc::new(Cell::new(0));
     let counted = Rc::clone(&plays);
     let counting = WithCallback::alone(move |_| counted.set(counted.get() + 1));
     let (_, saved) =
-        bench::run(&Settings { details: true, ..settings(counting) }, &folder).unwrap();
+        bench::run(&Settings { details: true, ..settings(counting) }, folder.path()).unwrap();
     saved.unwrap();
-    std::fs::remove_dir_all(folder).unwrap();
     assert_eq!(plays.get(), 4, "to verify, and without time one play in each of three rounds");
 }
 
 /// The streams that are played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
-    let folder = scratch(&format!("seeds-{seeds}"));
+    let folder = tempdir().unwrap();
     let played = Rc::new(RefCell::new(Vec::new()));
     let checksums = Rc::clone(&played);
     let recording = WithCallback::alone(move |expected| {
         checksums.borrow_mut().push(expected.checksum());
     });
-    let (run, _) = bench::run(&Settings { seeds, ..settings(recording) }, &folder).unwrap();
-    std::fs::remove_dir_all(folder).unwrap();
+    let settings = Settings { seeds, ..settings(recording) };
+    let (run, _) = bench::run(&settings, folder.path()).unwrap();
     assert!(run.failures.is_empty(), "{:?}", run.failures);
     let mut streams = played.take();
     streams.dedup();
@@ -151,9 +146,8 @@ fn after_a_wrong_answer_no_figure_remains() {
     let trace = StreamSource::File(Stream { name: "trace:mine".to_owned(), ..stream });
     let settings = settings(vec![Box::new(WrongAtLast(heap().remove(0)))]);
     let settings = Settings { details: true, sources: vec![trace], ..settings };
-    let folder = scratch("wrong-at-last");
-    let (run, _) = bench::run(&settings, &folder).unwrap();
-    std::fs::remove_dir_all(folder).unwrap();
+    let folder = tempdir().unwrap();
+    let (run, _) = bench::run(&settings, folder.path()).unwrap();
     assert_eq!(run.failures.len(), 1);
     assert!(run.throughput.is_empty() && run.latency.is_empty() && run.steps.is_empty());
     assert!(run.footprints.is_empty() && run.memory.is_empty(), "{run:?}");

@@ -21,9 +21,8 @@ fn wrong_answers_are_named_and_not_timed() {
     assert_eq!(failure.backend, "linux-wheel");
     assert!(failure.message.contains("(fire-"), "the phase is named: {}", failure.message);
 
-    let dir = std::env::temp_dir().join(format!("wheelhouse-wrong-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let (run, _) = bench::run(&settings, &dir).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (run, _) = bench::run(&settings, dir.path()).unwrap();
     assert_eq!(run.failures, verified.failures);
     let is_measured = |row: &wheelhouse_harness::model::Throughput| row.ns_per_op.len() >= 3;
     assert!(run.throughput.iter().all(|row| row.backend == "binary-heap" && is_measured(row)));
@@ -32,9 +31,8 @@ fn wrong_answers_are_named_and_not_timed() {
     // Ctrl-C before the first measurement: the file is complete and marked as interrupted, without
     // partial rows.
     interrupt::request_for_test(true);
-    let (run, _) = bench::run(&settings, &dir).unwrap();
+    let (run, _) = bench::run(&settings, dir.path()).unwrap();
     interrupt::request_for_test(false);
     assert!(run.interrupted && run.throughput.is_empty());
-    assert!(store::load(&dir).unwrap().interrupted);
-    std::fs::remove_dir_all(&dir).unwrap();
+    assert!(store::load(dir.path()).unwrap().interrupted);
 }

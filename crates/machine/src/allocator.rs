@@ -153,10 +153,8 @@ mod tests {
         let zeroed = thread::spawn(|| vec![0_u64; BYTES / 8]).join().unwrap();
         assert!(is_about(growth(before), BYTES) && zeroed.iter().all(|word| *word == 0));
         // More threads than counters.
-        let blocks: Vec<Vec<u8>> = (0..100)
-            .map(|_| thread::spawn(|| Vec::with_capacity(BYTES)))
-            .map(|thread| thread.join().unwrap())
-            .collect();
+        let block = |_| thread::spawn(|| Vec::with_capacity(BYTES)).join().unwrap();
+        let blocks: Vec<Vec<u8>> = (0..100).map(block).collect();
         assert!(is_about(growth(before), 101 * BYTES));
         drop((blocks, zeroed));
         assert!(is_about(growth(before), 0));

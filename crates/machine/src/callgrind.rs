@@ -29,11 +29,6 @@ pub fn version() -> Option<String> {
     output.status.success().then_some(version)
 }
 
-/// Returns `true` if callgrind can be run.
-pub fn is_installed() -> bool {
-    version().is_some()
-}
-
 /// Runs this program under callgrind with these arguments, and counts within the function of that
 /// name. Modules may precede the name: `module::function`.
 ///

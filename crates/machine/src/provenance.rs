@@ -8,7 +8,7 @@ use std::process::Command;
 use wheelhouse_present::units;
 
 /// Where a figure comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
     pub started: String,
@@ -50,7 +50,7 @@ pub fn gather(seed: u64) -> Provenance {
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     let cores = counted.unwrap_or_else(available);
     Provenance {
-        started: utc_now(),
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         host: host_label(&cpu, cores),
         cpu,
         cores,
@@ -115,19 +115,14 @@ fn unknown() -> String {
 }
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
 }
 
 /// Asks git about the checkout that this program was built from, wherever it runs.
 fn git(arguments: &[&str]) -> Option<String> {
-    let mut all = vec!["-C", env!("CARGO_MANIFEST_DIR")];
-    all.extend(arguments);
-    output("git", &all)
+    output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat())
 }
 
 fn cpu_model() -> String {
@@ -211,11 +206,6 @@ fn without_folder(arguments: Vec<String>) -> Vec<String> {
     arguments.into_iter().filter(is_kept).collect()
 }
 
-/// The time of day in UTC, to the second.
-fn utc_now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,11 +213,9 @@ mod tests {
     #[test]
     fn kernel_files_are_read_by_name() {
         let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
-        assert_eq!(
-            ["MemTotal", "MemAvailable"].map(|name| bytes_on_line(file, name)),
-            [Some(25_275_928_576), Some(1024)]
-        );
-        assert_eq!(["Mem", "HugePages"].map(|name| bytes_on_line(file, name)), [None, None]);
+        let bytes = |names: [&str; 2]| names.map(|name| bytes_on_line(file, name));
+        assert_eq!(bytes(["MemTotal", "MemAvailable"]), [Some(25_275_928_576), Some(1024)]);
+        assert_eq!(bytes(["Mem", "HugePages"]), [None, None]);
     }
 
     #[test]

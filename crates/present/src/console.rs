@@ -6,7 +6,7 @@
 
 use anyhow::{Context, Result};
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// The width of a line that people read.
@@ -22,8 +22,18 @@ pub fn print(text: impl Display) -> Result<()> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let mut out = io::stdout().lock();
+    unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// The result of writing to standard output. A broken pipe is not an error: the reader has seen
+/// enough.
+///
+/// # Errors
+///
+/// If there is any other error.
+pub fn unless_nobody_reads(written: io::Result<()>) -> Result<()> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
     }
@@ -47,7 +57,7 @@ pub fn width() -> usize {
 
 /// Prints a remark for the person at the terminal.
 pub fn say(text: impl Display) {
-    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// The exit code of a program: its result, or a failure, which is printed.

@@ -1,5 +1,7 @@
 //! Figures as people read them: three digits, SI units, thousands separators.
 
+use indicatif::HumanCount;
+
 const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
 /// Nanoseconds in the unit that leaves one to three digits before the point: `38.2 ns`, `1.23 µs`,
@@ -49,17 +51,15 @@ pub fn number(value: f64) -> String {
         s if s < 99.95 => 1,
         _ => 0,
     };
-    let plain = format!("{size:.digits$}");
-    let (whole, fraction) =
-        plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
     let sign = if value < 0.0 { "-" } else { "" };
-    let fraction = fraction.map(|f| format!(".{f}")).unwrap_or_default();
-    format!("{sign}{}{fraction}", with_separators(whole))
+    let plain = format!("{size:.digits$}");
+    // A number with decimals is below 100 and needs no separators.
+    sign.to_owned() + &plain.parse().map_or(plain, count)
 }
 
 /// A whole number with thousands separators: `1,000,000`.
 pub fn count(value: u64) -> String {
-    with_separators(&value.to_string())
+    HumanCount(value).to_string()
 }
 
 /// A whole number for an axis: `1k`, `250k`, `1M`, otherwise with thousands separators.
@@ -86,17 +86,6 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-fn with_separators(digits: &str) -> String {
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,16 +103,20 @@ mod tests {
 
     #[test]
     fn numbers_have_separators_and_nan_is_a_dash() {
-        let values = [1234.5, -12.0, f64::NAN, 999_999.6, 99.96, 0.0, -1_234_567.0];
-        assert_eq!(
-            values.map(number),
-            ["1,234", "-12.0", "-", "1,000,000", "100", "0", "-1,234,567"]
-        );
+        for (value, shown) in [
+            (1234.5, "1,234"),
+            (-12.0, "-12.0"),
+            (f64::NAN, "-"),
+            (999_999.6, "1,000,000"),
+            (99.96, "100"),
+            (0.0, "0"),
+            (-1_234_567.0, "-1,234,567"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
         assert_eq!([0, 999, 1000, 1_048_576].map(count), ["0", "999", "1,000", "1,048,576"]);
-        assert_eq!(
-            [0, 1000, 250_000, 1_048_576, 3_000_000_000].map(short_count),
-            ["0", "1k", "250k", "1,048,576", "3G"]
-        );
+        let shown = [0, 1000, 250_000, 1_048_576, 3_000_000_000].map(short_count);
+        assert_eq!(shown, ["0", "1k", "250k", "1,048,576", "3G"]);
         assert_eq!([12, 1536, 8 << 30].map(bytes), ["12 B", "1.5 KiB", "8.0 GiB"]);
     }
 }

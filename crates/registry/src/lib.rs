@@ -103,10 +103,8 @@ mod tests {
     fn only_the_approximate_list_has_structures_that_are_late_by_design() {
         assert!(all().iter().all(|info| matches!(info.precision, Precision::Exact)));
         let late = all_approximate();
-        assert!(
-            !late.is_empty()
-                && late.iter().all(|info| matches!(info.precision, Precision::Late(_)))
-        );
+        let is_late = |info: &Info| matches!(info.precision, Precision::Late(_));
+        assert!(!late.is_empty() && late.iter().all(is_late));
         // Its bound can be checked against an answer: 0 for no delay, otherwise less than the
         // delay.
         let delays = (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX]);
@@ -122,20 +120,13 @@ mod tests {
                 let mut timer = B::build::<u8, CountingMeter>();
                 timer.insert(5, 0);
                 timer.advance(9, |_| ());
-                assert!(
-                    B::meter(&timer).is_some_and(|meter| meter.total() > 0),
-                    "{}",
-                    B::INFO.name
-                );
+                let (name, meter) = (B::INFO.name, B::meter(&timer));
+                assert!(meter.is_some_and(|meter| meter.total() > 0), "{name}");
                 let (counting, plain) =
                     (size_of::<B::Timer<u8, CountingMeter>>(), size_of::<B::Timer<u8, NoMeter>>());
                 // Except for padding, the whole difference is the meter.
                 let padding = align_of::<B::Timer<u8, NoMeter>>();
-                assert!(
-                    plain + size_of::<CountingMeter>() <= counting + padding,
-                    "{}",
-                    B::INFO.name
-                );
+                assert!(plain + size_of::<CountingMeter>() <= counting + padding, "{name}");
                 self.0 += 1;
             }
         }

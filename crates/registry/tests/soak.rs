@@ -29,7 +29,6 @@ struct ThreeStructures {
     fired: u64,
 }
 
-/// The parameters of an epoch.
 struct Epoch {
     /// About how many timers are live.
     target: usize,

@@ -8,7 +8,6 @@ use anyhow::Result;
 use std::sync::Arc;
 use wheelhouse_present::units;
 
-/// The expected end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// It runs at this moment or later.
@@ -30,7 +29,6 @@ pub(crate) enum Expected {
 }
 
 impl Expected {
-    /// Returns `true` if the job must run.
     pub(crate) fn must_run(&self) -> bool {
         matches!(self, Self::Runs(_) | Self::RunsUnmeasured(_) | Self::MaybeRefreshed { .. })
     }

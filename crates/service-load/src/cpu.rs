@@ -14,7 +14,6 @@ use wheelhouse_machine::clock::process_cpu_time;
 pub(crate) struct Cpu(Option<Duration>);
 
 impl Cpu {
-    /// The time used so far.
     pub(crate) fn now() -> Self {
         Self(process_cpu_time(process::id()))
     }

@@ -47,7 +47,6 @@ impl Distribution {
         self.longest = self.longest.max(nanos);
     }
 
-    /// Adds the values of another distribution.
     pub(crate) fn add(&mut self, other: &Self) {
         // Both have the same bounds, so no value is out of range.
         self.histogram.add(&other.histogram).expect("the same bounds");
@@ -55,7 +54,6 @@ impl Distribution {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// The number of durations.
     pub(crate) fn len(&self) -> u64 {
         self.histogram.len()
     }

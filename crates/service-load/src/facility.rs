@@ -62,7 +62,6 @@ pub trait Facility: Sync + Sized {
     fn stop(self);
 }
 
-/// Starts a thread of a facility.
 pub(crate) fn start_thread(
     name: &str,
     run: impl FnOnce() + Send + 'static,

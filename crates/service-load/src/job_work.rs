@@ -7,7 +7,6 @@ use wheelhouse_machine::clock::WorkTime;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobWork {
-    /// No work.
     Empty,
     /// One job in `each` blocks its thread for this time. The others do nothing.
     SleepsOneIn {
@@ -26,7 +25,6 @@ impl JobWork {
         matches!(self, Self::SleepsOneIn { each, .. } if number % each == each / 2)
     }
 
-    /// Does the work of the job with this number.
     pub(crate) fn run(self, number: u32) {
         match self {
             Self::SleepsOneIn { time, .. } if self.sleeps(number) => thread::sleep(time),

@@ -73,7 +73,6 @@ impl Ledger {
         self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// The number of its jobs.
     pub(crate) fn len(&self) -> usize {
         self.began.len()
     }

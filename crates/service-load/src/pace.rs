@@ -54,10 +54,7 @@ mod tests {
         assert!(Instant::now() >= origin + Duration::from_millis(3));
         thread::sleep(Duration::from_millis(10));
         pace.wait_for(4_000_000);
-        assert!(
-            pace.latest >= 9_000_000,
-            "ten milliseconds after three is nine after four: {}",
-            pace.latest
-        );
+        // Ten milliseconds after three is nine after four.
+        assert!(pace.latest >= 9_000_000, "{}", pace.latest);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::run::{Row, Run};
-use wheelhouse_frame::{Contender, Experiment as _, bound};
+use wheelhouse_frame::{Contender, Experiment as _, Figure, bound};
 use wheelhouse_machine::provenance;
 use wheelhouse_service_load::experiments::Experiment::{
     self, Audit, Fires, MillisecondJobs, PairsAlone, PairsBeside, PairsWindow, Producers, Server,
@@ -28,10 +28,8 @@ fn every_facility_passes_every_experiment() {
             let figures = played.unwrap_or_else(|wrong| {
                 panic!("{} on {}: {wrong}", experiment.name(), contender.name())
             });
-            assert!(
-                figures.iter().all(|figure| figure.value.is_finite() && figure.value >= 0.0),
-                "{figures:?}"
-            );
+            let is_sound = |figure: &Figure| figure.value.is_finite() && figure.value >= 0.0;
+            assert!(figures.iter().all(is_sound), "{figures:?}");
             let count = figures.iter().find(|figure| COUNTS.contains(&figure.name));
             let expected = match experiment {
                 Experiment::Fires => 500.0,

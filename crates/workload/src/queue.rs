@@ -27,7 +27,6 @@ impl<E> Queue<E> {
         self.events.first_key_value().map(|(tick, _)| *tick)
     }
 
-    /// The earliest event.
     pub(crate) fn pop(&mut self) -> Option<(Tick, E)> {
         self.pop_due(Tick::MAX)
     }

@@ -17,7 +17,6 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// The present tick of the stream.
     pub(crate) fn now(&self) -> Tick {
         self.now
     }
@@ -53,7 +52,6 @@ impl Sink {
         }
     }
 
-    /// Moves the clock by single ticks.
     pub(crate) fn ticks(&mut self, count: u32) {
         self.now = self.now.saturating_add(u64::from(count));
         self.ops.push(Op::Ticks { count, to: self.now });

@@ -2,21 +2,21 @@
 
 mod common;
 
-use common::Map;
+use common::CountingPlayer;
 use wheelhouse_core::Timer;
-use wheelhouse_workload::{Mix, Op, Player};
+use wheelhouse_workload::{Mix, Op};
 
 /// Counts the starts, stops, moves and expiries of the measured part for `n` timers.
 fn counts(mix: Mix, n: u32) -> [u64; 4] {
-    let mut player = Player::new(Map::default(), n as usize);
+    let mut played = CountingPlayer::new(n as usize);
     let mut counts = [0; 4];
     for phase in mix.phases(n, 1) {
-        let before = player.fired();
-        player.play(&phase.ops);
+        let before = played.player.fired();
+        played.play(&phase.ops);
         if phase.measure.is_none() {
             continue;
         }
-        counts[3] += player.fired() - before;
+        counts[3] += played.player.fired() - before;
         for op in &phase.ops {
             match op {
                 Op::Insert { .. } => counts[0] += 1,
@@ -26,9 +26,9 @@ fn counts(mix: Mix, n: u32) -> [u64; 4] {
             }
         }
     }
-    assert_eq!(player.timer().len(), n as usize, "{mix}");
-    assert_eq!(player.timer().peak, n as usize, "{mix}");
-    assert_eq!(player.timer().cancelled, counts[1], "{mix}: each stop has a live timer");
+    assert_eq!(played.player.timer().len(), n as usize, "{mix}");
+    assert_eq!(played.peak, n as usize, "{mix}");
+    assert_eq!(played.cancelled, counts[1], "{mix}: each stop has a live timer");
     counts
 }
 

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::Map;
+use common::CountingPlayer;
 use wheelhouse_core::Timer;
-use wheelhouse_workload::{Player, trace};
+use wheelhouse_workload::trace;
 
 /// The limit for all traces together: the registry accepts packages of up to 10 MB.
 const MOST_BYTES: usize = 8_000_000;
@@ -36,17 +36,14 @@ fn shipped_traces_read_to_their_ends() {
 fn shipped_traces_are_coherent() {
     for shipped in trace::shipped() {
         let mut reader = shipped.open().expect("the trace is complete");
-        let mut player = Player::new(Map::default(), reader.header().labels as usize);
-        reader.by_ref().for_each(|op| player.apply(op.expect("the trace is complete")));
+        let mut played = CountingPlayer::new(reader.header().labels as usize);
+        reader.by_ref().for_each(|op| played.play(&[op.expect("the trace is complete")]));
         let totals = reader.totals().expect("the end was reached");
-        let map = player.timer();
-        assert_eq!(
-            (map.cancelled, map.moved),
-            (totals.cancels, totals.reschedules),
-            "{}",
-            shipped.name
-        );
-        assert_eq!(totals.inserts, player.fired() + totals.cancels + map.len() as u64);
-        assert!(map.peak > 2000, "{}: {} live", shipped.name, map.peak);
+        let CountingPlayer { player, cancelled, moved, peak } = played;
+        let expected = (totals.cancels, totals.reschedules);
+        assert_eq!((cancelled, moved), expected, "{}", shipped.name);
+        let live = player.timer().len() as u64;
+        assert_eq!(totals.inserts, player.fired() + totals.cancels + live);
+        assert!(peak > 2000, "{}: {peak} live", shipped.name);
     }
 }

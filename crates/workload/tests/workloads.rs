@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::Map;
-use std::collections::BTreeMap;
+use common::CountingPlayer;
 use wheelhouse_core::Timer;
+use wheelhouse_oracle::Oracle;
 use wheelhouse_workload::{
     Checksum, MAX_TIMERS, Measure, Op, Phase, Player, Workload, find_workload, workloads,
 };
@@ -18,24 +18,11 @@ fn named(name: &str) -> &'static Workload {
     find_workload(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The result of playing a workload on the map.
-struct Played {
-    inserted: u64,
-    fired: u64,
-    cancelled: u64,
-    moved: u64,
-}
-
-fn play(workload: &Workload, n: u32) -> Played {
-    let mut player = Player::new(Map::default(), workload.labels(n));
-    workload.phases(n, 1).for_each(|phase| player.play(&phase.ops));
-    let map = player.timer();
-    Played {
-        inserted: player.inserted(),
-        fired: player.fired(),
-        cancelled: map.cancelled,
-        moved: map.moved,
-    }
+/// Panics if a label is not below the number of labels that the workload announces.
+fn play(workload: &Workload, n: u32) -> CountingPlayer {
+    let mut played = CountingPlayer::new(workload.labels(n));
+    workload.phases(n, 1).for_each(|phase| played.play(&phase.ops));
+    played
 }
 
 fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
@@ -62,29 +49,12 @@ fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
 #[test]
 fn every_workload_plays_with_the_labels_and_timers_it_announces() {
     for workload in workloads() {
-        // Panics if a label is not below `labels`.
-        let mut player = Player::new(Map::default(), workload.labels(N));
-        for phase in workload.phases(N, 1) {
-            player.play(&phase.ops);
-        }
-        let peak = player.timer().peak;
-        let announced = if workload.name == "sparse" { 2..=2 } else { 1000..=1120 };
-        assert!(announced.contains(&peak), "{}: {peak} live at a time", workload.name);
-        assert!(
-            player.fired() > 0 || workload.name == "cancel-storm",
-            "{} fires nothing",
-            workload.name
-        );
-    }
-}
-
-#[test]
-fn the_smallest_streams_play_too() {
-    for workload in workloads() {
+        let (name, CountingPlayer { player, peak, .. }) = (workload.name, play(workload, N));
+        let announced = if name == "sparse" { 2..=2 } else { 1000..=1120 };
+        assert!(announced.contains(&peak), "{name}: {peak} live at a time");
+        assert!(player.fired() > 0 || name == "cancel-storm", "{name} fires nothing");
         for n in [0, 1, 2, 3, 7] {
-            let mut player = Player::new(Map::default(), workload.labels(n));
-            workload.phases(n, 1).for_each(|phase| player.play(&phase.ops));
-            assert!(player.inserted() > 0, "{} with {n}", workload.name);
+            assert!(play(workload, n).player.inserted() > 0, "{name} with {n}");
         }
         assert_eq!(workload.labels(u32::MAX), workload.labels(MAX_TIMERS));
     }
@@ -95,7 +65,7 @@ fn the_smallest_streams_play_too() {
 #[test]
 fn operations_are_what_the_measure_counts() {
     for workload in workloads() {
-        let mut player = Player::new(Map::default(), workload.labels(N));
+        let mut player = Player::new(Oracle::default(), workload.labels(N));
         let mut measured = 0;
         for Phase { measure, operations, ops } in workload.phases(N, 1) {
             measured += if measure.is_some() { operations } else { 0 };
@@ -139,47 +109,36 @@ fn operations_are_as_many_as_defined() {
         ("delay-queue-burst", [1000, 40, 0, 960]),
         ("same-deadline", [3000, 2000, 0, 1000]),
     ] {
-        let Played { inserted, cancelled, moved, fired } = play(named(name), N);
-        assert_eq!([inserted, cancelled, moved, fired], expected, "{name}");
+        let CountingPlayer { player, cancelled, moved, .. } = play(named(name), N);
+        assert_eq!([player.inserted(), cancelled, moved, player.fired()], expected, "{name}");
     }
 }
 
 #[test]
 fn uniform_goes_two_to_the_twentieth_ticks_at_a_million() {
-    let last = |n| named("uniform").phases(n, 1).last().map(|phase| phase.ops);
+    let last = |n| named("uniform").phases(n, 1).last().unwrap().ops;
     let mut longest = 0;
-    for phase in named("uniform")
-        .phases(1_000_000, 1)
-        .filter(|phase| phase.measure == Some(Measure::InsertCold))
-    {
-        for op in phase.ops {
-            let Op::Insert { deadline, .. } = op else { panic!("{op:?} is no insertion") };
-            longest = longest.max(deadline);
-        }
+    let phases = named("uniform").phases(1_000_000, 1);
+    for op in phases.filter(|it| it.measure == Some(Measure::InsertCold)).flat_map(|it| it.ops) {
+        let Op::Insert { deadline, .. } = op else { panic!("{op:?} is no insertion") };
+        longest = longest.max(deadline);
     }
     assert!((1 << 20) - 100 < longest && longest <= 1 << 20, "{longest}");
     let after_jump = (1 << 20) + 1;
-    assert_eq!(
-        last(1_000_000),
-        Some(vec![Op::Ticks { count: 1 << 20, to: after_jump + (1 << 20) }])
-    );
-    assert_eq!(last(10), Some(vec![Op::Ticks { count: 1024, to: after_jump + 1024 }]));
+    for (n, count) in [(1_000_000, 1 << 20), (10, 1024)] {
+        assert_eq!(last(n), [Op::Ticks { count, to: after_jump + u64::from(count) }]);
+    }
 }
 
 #[test]
 fn steady_takes_four_steps_a_timer_and_as_many_ticks_as_its_longest_delay() {
     for (n, ticks) in [(100, 400), (1000, 4000), (16_384, 65_536), (1_000_000, 65_573)] {
-        let mut clock = 0;
-        let mut steps = 0;
-        for phase in
-            named("steady").phases(n, 1).filter(|phase| phase.measure == Some(Measure::Steady))
-        {
+        let (mut clock, mut steps) = (0, 0);
+        let phases = named("steady").phases(n, 1);
+        for phase in phases.filter(|phase| phase.measure == Some(Measure::Steady)) {
             steps += phase.operations;
-            clock = phase
-                .ops
-                .iter()
-                .filter_map(|op| if let Op::Advance { to } = op { Some(*to) } else { None })
-                .fold(clock, u64::max);
+            let moved = |op: &Op| if let Op::Advance { to } = op { Some(*to) } else { None };
+            clock = phase.ops.iter().filter_map(moved).fold(clock, u64::max);
         }
         assert_eq!((steps, clock), (4 * u64::from(n), ticks), "at {n}");
     }
@@ -201,7 +160,8 @@ fn timers_fire_as_rarely_as_defined() {
         ("session-ttl", &[10_000], 0.05, 0.02),
     ] {
         for n in sizes {
-            let Played { fired, cancelled, moved, .. } = play(named(name), *n);
+            let CountingPlayer { player, cancelled, moved, .. } = play(named(name), *n);
+            let fired = player.fired();
             assert_about(fired as f64 / (fired + cancelled + moved) as f64, share, tolerance);
         }
     }
@@ -216,7 +176,7 @@ fn hold_increments_have_their_mean() {
         ("bimodal", 0.02),
         ("pareto", 0.2),
     ] {
-        let mut player = Player::new(Map::default(), 20_000);
+        let mut player = Player::new(Oracle::default(), 20_000);
         let (mut sum, mut count) = (0, 0);
         for phase in named(&format!("hold-{name}")).phases(20_000, 1) {
             for op in phase.ops {
@@ -236,23 +196,19 @@ fn hold_increments_have_their_mean() {
 #[test]
 fn purgatories_keep_their_size() {
     for name in ["kafka-low", "kafka-high"] {
-        let Played { inserted, cancelled, fired, .. } = play(named(name), 20_000);
-        assert_about((inserted - cancelled - fired) as f64 / 20_000.0, 1.0, 0.05);
+        let live = play(named(name), 20_000).player.timer().len();
+        assert_about(live as f64 / 20_000.0, 1.0, 0.05);
     }
 }
 
 #[test]
 fn the_same_name_number_and_seed_give_the_same_operations() {
     for workload in workloads() {
-        assert_eq!(digest(workload, N, 7), digest(workload, N, 7), "{}", workload.name);
-        let nothing_random = ["start-stop", "descending"].contains(&workload.name);
-        assert_eq!(
-            digest(workload, N, 7) == digest(workload, N, 8),
-            nothing_random,
-            "{}",
-            workload.name
-        );
-        assert_ne!(digest(workload, N, 7), digest(workload, N + 4, 7), "{}", workload.name);
+        let (name, of_seven) = (workload.name, digest(workload, N, 7));
+        assert_eq!(of_seven, digest(workload, N, 7), "{name}");
+        let nothing_random = ["start-stop", "descending"].contains(&name);
+        assert_eq!(of_seven == digest(workload, N, 8), nothing_random, "{name}");
+        assert_ne!(of_seven, digest(workload, N + 4, 7), "{name}");
     }
 }
 
@@ -260,26 +216,17 @@ fn the_same_name_number_and_seed_give_the_same_operations() {
 /// changed workload a new name instead.
 #[test]
 fn streams_are_what_they_always_were() {
-    let golden: BTreeMap<&str, u64> = include_str!("golden.txt")
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .map(|(name, digest)| {
-            (name, u64::from_str_radix(digest, 16).expect("a hexadecimal number"))
-        })
-        .collect();
-    let found: BTreeMap<&str, u64> =
-        workloads().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
-    let lines: Vec<String> =
-        found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
-    assert_eq!(found, golden, "the checksums are now:\n{}", lines.join("\n"));
+    let line = |it: &Workload| format!("{} {:016x}\n", it.name, digest(it, N, 1));
+    let mut lines: Vec<_> = workloads().iter().map(line).collect();
+    lines.sort();
+    let now = lines.concat();
+    assert!(now == include_str!("golden.txt"), "the checksums are now:\n{now}");
 }
 
 #[test]
 fn long_phases_come_in_parts() {
-    let parts: Vec<(u64, usize)> = named("descending")
-        .phases(5_000_000, 1)
-        .map(|phase| (phase.operations, phase.ops.len()))
-        .collect();
+    let phases = named("descending").phases(5_000_000, 1);
+    let parts: Vec<_> = phases.map(|phase| (phase.operations, phase.ops.len())).collect();
     assert!(parts.len() > 3 && parts.iter().all(|&(_, ops)| ops <= (1 << 22) + 8), "{parts:?}");
     assert_eq!(parts.iter().map(|part| part.0).sum::<u64>(), 10_000_000);
 }
@@ -297,8 +244,6 @@ fn names_are_found_and_for_others_all_are_told() {
 
 #[track_caller]
 fn assert_about(found: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (found - expected).abs() <= tolerance,
-        "{found} is not within {tolerance} of {expected}"
-    );
+    let is_near = (found - expected).abs() <= tolerance;
+    assert!(is_near, "{found} is not within {tolerance} of {expected}");
 }

@@ -8,7 +8,6 @@ use wheelhouse_harness::cold;
 use wheelhouse_harness::instructions::check::{self, TOLERANCE};
 use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
-use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::instructions::record::{PAGE, Record};
 use wheelhouse_harness::instructions::table;
 use wheelhouse_machine::{callgrind, provenance};
@@ -47,12 +46,6 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
         (Some(record), Some(path)) => Ok(judge(&record, &counted, &filter, &path)),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// Runs under callgrind: plays a stream.
-pub(super) fn play(backend: String, workload: String, n: u32, seed: u64) -> Result<ExitCode> {
-    print(Play { backend, workload, n, seed }.play()?)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Compares the counts with the rows of the record that the filter covers, and prints the

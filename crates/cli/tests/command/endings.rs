@@ -34,14 +34,10 @@ fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
         let Some(output) = on_a_full_disk(arguments, true) else { return };
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(
-            message.contains("error: cannot write to standard output: No space"),
-            "{arguments:?}: {message}"
-        );
-        assert!(
-            arguments[0] != "bench" || message.contains("report.html"),
-            "names the report: {message}"
-        );
+        let error = "error: cannot write to standard output: No space";
+        assert!(message.contains(error), "{arguments:?}: {message}");
+        let has_report = message.contains("report.html");
+        assert!(arguments[0] != "bench" || has_report, "names the report: {message}");
     }
     for file in ["run.json", "report.html", "report.md"] {
         assert!(scratch.has(&format!("out/{file}")), "{file} is missing");
@@ -57,11 +53,7 @@ fn remarks_that_nobody_takes_are_no_error() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     }
     let Some(output) = on_a_full_disk(&["report", "no-such-run"], false) else { return };
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "the exit code shows an error that cannot be printed"
-    );
+    assert_eq!(output.status.code(), Some(1), "it shows an error that cannot be printed");
 }
 
 /// Starts a command, sends it SIGINT (Ctrl-C) as soon as it handles the signal, and returns its
@@ -73,13 +65,8 @@ fn interrupted(arguments: &[&str]) -> Option<i32> {
     let id = child.id().to_string();
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-        let caught = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigCgt:"))
-            .unwrap_or("0")
-            .trim()
-            .to_owned();
-        u64::from_str_radix(&caught, 16).unwrap() & 2 != 0 // bit 1: signal 2
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0 // bit 1: signal 2
     };
     while !listens() {
         assert!(child.try_wait().unwrap().is_none(), "{arguments:?} ended too early");
@@ -96,14 +83,11 @@ fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
     }
     let scratch = Scratch::new();
     let out = scratch.path("out");
-    assert_eq!(
-        interrupted(&["verify", "--n", "30000", "--workload", "uniform,steady,tcp"]),
-        Some(130)
-    );
-    assert_eq!(
-        interrupted(&["bench", "--n", "30000", "--workload", "uniform,tcp", "--out", &out]),
-        Some(130)
-    );
+    let verify = ["verify", "--n", "30000", "--workload", "uniform,steady,tcp"];
+    let bench = ["bench", "--n", "30000", "--workload", "uniform,tcp", "--out", &out];
+    for arguments in [&verify[..], &bench] {
+        assert_eq!(interrupted(arguments), Some(130), "{arguments:?}");
+    }
     succeeds(&["report", &out]);
 }
 
@@ -120,10 +104,7 @@ fn an_index_lists_the_runs_that_can_be_read_and_names_the_others() {
     std::fs::write(scratch.path("broken/run.json"), "{").unwrap();
     let both = index();
     assert_eq!(both.status.code(), Some(1));
-    assert!(
-        String::from_utf8(both.stdout)
-            .unwrap()
-            .contains("| [a_run/report.md](<a_run/report.md>) |")
-    );
+    let shown = String::from_utf8(both.stdout).unwrap();
+    assert!(shown.contains("| [a_run/report.md](<a_run/report.md>) |"), "{shown}");
     assert!(String::from_utf8(both.stderr).unwrap().contains("broken/run.json is damaged"));
 }

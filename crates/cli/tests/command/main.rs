@@ -192,9 +192,6 @@ fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(found["answer"][0].as_str().unwrap().starts_with("300 timers: use "), "{json}");
     let rows = found["rows"].as_array().unwrap();
-    assert_eq!(
-        rows.iter().filter(|row| row["n"] == 200.0).count(),
-        3,
-        "one table with both sizes: {json}"
-    );
+    let of_200 = rows.iter().filter(|row| row["n"] == 200.0).count();
+    assert_eq!(of_200, 3, "one table with both sizes: {json}");
 }

@@ -39,7 +39,7 @@ pub(super) fn time_single_operations(
                 n: stream.n,
                 message: "a wrong checksum while single operations were timed".to_owned(),
             };
-            add_failure(&mut run.failures, Some(failure));
+            add_failure(&mut run.failures, failure);
         }
     }
     for (structure, times) in structures.iter().zip(&times) {

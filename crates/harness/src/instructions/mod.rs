@@ -26,7 +26,6 @@ pub mod check;
 pub mod count;
 pub mod plan;
 pub mod play;
-mod prose;
 pub mod record;
 pub mod table;
 

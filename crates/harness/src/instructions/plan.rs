@@ -60,7 +60,6 @@ impl Filter {
     }
 }
 
-/// Returns `true` if a filter includes a name.
 fn is_named(filter: &[String], name: &str) -> bool {
     filter.is_empty() || filter.iter().any(|it| it == name)
 }

@@ -11,15 +11,19 @@ use anyhow::{Context, Result};
 use wheelhouse_workload::Checksum;
 
 /// One stream on one structure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct Play {
     /// Name of the backend.
+    #[arg(long)]
     pub backend: String,
     /// Name of the workload or trace.
+    #[arg(long)]
     pub workload: String,
     /// Number of timers.
+    #[arg(long)]
     pub n: u32,
-    /// The seed of the workload.
+    /// Seed of the workload.
+    #[arg(long)]
     pub seed: u64,
 }
 

@@ -9,7 +9,8 @@
 //! There is one record. Recording again replaces it, and the older ones are in the history of the
 //! repository. Times are different: a new run never replaces an older one.
 
-use super::{InstructionCount, prose, table};
+use super::check::TOLERANCE;
+use super::{InstructionCount, table};
 use crate::store::load_versioned;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,35 @@ pub const PAGE: &str = "README.md";
 
 /// The remedy in messages about a record that cannot be read.
 const REMEDY: &str = "make one with `wheelhouse instructions --out DIR`";
+
+/// The text above the tables.
+const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind. Counts have no \
+     noise. 'wheelhouse instructions --check results/instructions' counts again and fails if an \
+     operation exceeds the tolerance. 'wheelhouse instructions --out results/instructions' \
+     replaces the record.";
+
+const HOW_TO_READ: [&str; 8] = [
+    "The streams, the player, the structures and the machine code are those of 'wheelhouse bench'. \
+     An operation here is the unit of its times per operation.",
+    "Every figure includes the player: about 22 instructions of an insertion, 23 of a \
+     cancellation, 26 of a reschedule and 8 of an expiry.",
+    "The workload uniform: delays up to 2^20 ticks for every n; in fire ticks, up to n ticks, \
+     rounded up to a power of two.",
+    "The workload steady: delays up to 2^16 ticks, or 4 n if that is less.",
+    "The workload hold-exponential: increments of 2^16 ticks on average.",
+    "In the second table of an n, all delays are up to n ticks, rounded up to a power of two. Fire \
+     ticks is the same work as in the first.",
+    "Insert cold includes growing an array, with the copies that the C library makes.",
+    "The kernel's work is not counted: the first touch of a page costs no instructions here. \
+     Counts ignore caches. Read them together with the times.",
+];
+
+/// How to read the counts, and how far to trust them.
+fn how_to_read() -> Vec<String> {
+    let tolerated = TOLERANCE * 100.0;
+    let check = format!("A check tolerates {tolerated} %: another compiler makes other code.");
+    HOW_TO_READ.map(str::to_owned).into_iter().chain([check]).collect()
+}
 
 /// The rows of one count, and where they come from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -80,10 +110,10 @@ impl Record {
         facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
         facts.push(("valgrind", self.valgrind.clone()));
         let tables = table::tables(&self.rows, None).into_iter().map(Block::Table);
-        let mut blocks = vec![Block::Text(prose::INTRODUCTION.to_owned())];
+        let mut blocks = vec![Block::Text(INTRODUCTION.to_owned())];
         blocks.extend(tables);
         blocks.push(Block::Heading("How to read this".to_owned()));
-        blocks.push(Block::Points(prose::how_to_read()));
+        blocks.push(Block::Points(how_to_read()));
         blocks.push(Block::Heading("Where these figures come from".to_owned()));
         blocks.push(Block::Facts(facts));
         let title = "Instructions of each operation".to_owned();
@@ -99,14 +129,15 @@ mod tests {
 
     #[test]
     fn a_saved_record_is_loaded_from_its_folder_or_file_and_others_are_refused() {
-        let dir = std::env::temp_dir().join(format!("wheelhouse-record-{}", std::process::id()));
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = temporary.path();
         let [backend, workload, measure] = ["list-wheel", "uniform", "cancel"].map(str::to_owned);
         let (operations, instructions) = (10_000, 400_000);
         let row =
             InstructionCount { backend, workload, n: 10_000, measure, operations, instructions };
         let written = Record::new(gather(1), "valgrind-3.19.0".to_owned(), vec![row]);
-        written.save(&dir).unwrap();
-        for path in [dir.clone(), dir.join(FILE)] {
+        written.save(dir).unwrap();
+        for path in [dir.to_owned(), dir.join(FILE)] {
             let read = Record::load(&path).unwrap();
             assert_eq!((&read.rows, &read.valgrind), (&written.rows, &written.valgrind));
             assert_eq!(read.provenance.rustc, written.provenance.rustc);
@@ -115,8 +146,8 @@ mod tests {
         for part in ["| list-wheel | 40.0 |", &written.provenance.rustc, "valgrind-3.19.0"] {
             assert!(page.contains(part), "{part} in:\n{page}");
         }
-        fs::remove_dir_all(&dir).unwrap();
-        let message = format!("{:#}", Record::load(&dir).unwrap_err());
+        fs::remove_file(dir.join(FILE)).unwrap();
+        let message = format!("{:#}", Record::load(dir).unwrap_err());
         let remedy = "wheelhouse instructions --out";
         assert!(message.contains("no record") && message.contains(remedy), "{message}");
     }

@@ -25,7 +25,6 @@ pub fn render(
     }
 }
 
-/// The tables of rows.
 pub(super) fn tables(
     rows: &[InstructionCount],
     recorded: Option<&[InstructionCount]>,

@@ -1,7 +1,7 @@
 //! The content of the report, in order. `wheelhouse-present` renders it.
 
 use crate::model::{Failure, Run};
-use crate::plot::{Plot, Subject};
+use crate::plot::Subject;
 use crate::summary;
 use wheelhouse_present::units;
 
@@ -11,18 +11,12 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document, Picture};
 use wheelhouse_present::table::Table;
 
-impl From<&Plot> for Picture {
-    fn from(Plot { file, title, svg, .. }: &Plot) -> Self {
-        Self { file: file.clone(), title: title.clone(), svg: svg.clone() }
-    }
-}
-
 /// The report of a run, shown next to another run if there is one. An empty run gets a warning.
 /// `digest` is the SHA-256 of its `run.json`.
 pub fn build(
     run: &Run,
     other: Option<&Run>,
-    pictures: &[Plot],
+    pictures: &[(Subject, Picture)],
     digest: Option<String>,
 ) -> Document {
     let mut blocks = warnings(run);
@@ -98,10 +92,12 @@ fn other_sizes(run: &Run) -> Option<Block> {
 
 /// The sections with pictures and full tables. Pictures for the default n are visible, those for
 /// others are folded.
-fn figures(run: &Run, pictures: &[Plot]) -> Vec<Block> {
+fn figures(run: &Run, pictures: &[(Subject, Picture)]) -> Vec<Block> {
     let drawn = |is_it: &dyn Fn(&Subject) -> bool| -> Vec<Block> {
-        let shown = pictures.iter().filter(|plot| is_it(&plot.subject));
-        shown.map(|it| Block::Picture(it.into(), prose::caption(&it.subject))).collect()
+        let shown = pictures.iter().filter(|(subject, _)| is_it(subject));
+        let block =
+            |(subject, it): &(_, Picture)| Block::Picture(it.clone(), prose::caption(subject));
+        shown.map(block).collect()
     };
     let with_story = |(workload, table): (String, Table)| (prose::story(&workload), table);
     let times = summary::times(run).into_iter().map(with_story).collect();

@@ -67,7 +67,7 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
     let folder = dir.join(PLOTS);
     fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    for picture in &pictures {
+    for (_, picture) in &pictures {
         write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
     let document = document::build(run, other, &pictures, store::digest(dir)?);

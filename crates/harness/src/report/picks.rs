@@ -236,10 +236,8 @@ pub fn table(run: &Run) -> Table {
     let mut table = Table::new("Recommended structures, by this run", columns.into());
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
-        let next = pick
-            .others
-            .first()
-            .map(|next| format!("{}, ×{:.2}", next.name, next.figure / pick.pick.figure));
+        let behind = |it: &Candidate| format!("{}, ×{:.2}", it.name, it.figure / pick.pick.figure);
+        let next = pick.others.first().map(behind);
         table.rows.push(vec![
             Cell::text(&pick.what),
             Cell::text(&pick.pick.name),

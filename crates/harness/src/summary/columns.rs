@@ -14,7 +14,6 @@ const FLOOR_DECIDES: f64 = 3.0;
 /// How many columns fit next to the names in a terminal 100 characters wide.
 const ESSENTIAL_COUNT: usize = 6;
 
-/// A percentile of a distribution.
 type Percentile = fn(&Latency) -> Option<u64>;
 
 /// A cost of a trace other than time.
@@ -39,7 +38,6 @@ pub(super) enum ColumnKind {
     Footprint(FootprintFigure),
 }
 
-/// The content of a table cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CellContent {
     /// A median, a percentile, or bytes.
@@ -227,7 +225,6 @@ fn footprints(run: &Run) -> impl Iterator<Item = TableColumn> {
     })
 }
 
-/// The heading of a measure's column.
 pub(super) fn heading_of(measure: &str) -> String {
     measure.replace('-', "\n")
 }

@@ -11,12 +11,8 @@ fn scaled(run: &Run, backend: &str, factor: f64) -> Run {
 }
 
 fn verdicts(comparison: &Comparison, backend: &str) -> Vec<Verdict> {
-    comparison
-        .rows
-        .iter()
-        .filter(|r| r.backend == backend && r.samples.0 >= 3)
-        .map(|r| r.verdict)
-        .collect()
+    let rows = comparison.rows.iter().filter(|r| r.backend == backend && r.samples.0 >= 3);
+    rows.map(|r| r.verdict).collect()
 }
 
 #[test]
@@ -31,25 +27,24 @@ fn the_same_run_twice_is_within_noise() {
 }
 
 #[test]
-fn faster_and_slower_describe_b() {
+fn faster_and_slower_describe_b_and_one_percent_is_noise_even_if_samples_agree() {
     let a = synthetic::run();
-    let slower = verdicts(&compare(&a, &scaled(&a, "binary-heap", 1.5)), "binary-heap");
-    assert!(!slower.is_empty() && slower.iter().all(|v| *v == Verdict::Slower), "{slower:?}");
-    let comparison = compare(&a, &scaled(&a, "binary-heap", 0.5));
-    assert!(verdicts(&comparison, "binary-heap").iter().all(|v| *v == Verdict::Faster));
-    assert!(verdicts(&comparison, "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
-    let row = comparison.rows.iter().find(|r| r.backend == "binary-heap").unwrap();
-    assert!((row.ratio.unwrap().ratio - 0.5).abs() < 1e-9 && row.b < row.a);
-}
-
-#[test]
-fn one_percent_is_noise_even_if_samples_agree() {
-    let mut a = synthetic::run();
-    a.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(100.0));
-    let b = scaled(&a, "round-wheel", 1.01);
-    assert!(verdicts(&compare(&a, &b), "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
-    let c = scaled(&a, "round-wheel", 1.03);
-    assert!(verdicts(&compare(&a, &c), "round-wheel").iter().all(|v| *v == Verdict::Slower));
+    let mut even = a.clone();
+    even.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(100.0));
+    for (a, factor, expected) in [
+        (&a, 0.5, Verdict::Faster),
+        (&a, 1.5, Verdict::Slower),
+        (&even, 1.01, Verdict::WithinNoise),
+        (&even, 1.03, Verdict::Slower),
+    ] {
+        let comparison = compare(a, &scaled(a, "binary-heap", factor));
+        let found = verdicts(&comparison, "binary-heap");
+        assert!(!found.is_empty() && found.iter().all(|it| *it == expected), "{factor}: {found:?}");
+        assert!(verdicts(&comparison, "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
+        let row = comparison.rows.iter().find(|r| r.backend == "binary-heap").unwrap();
+        assert!((row.ratio.unwrap().ratio - factor).abs() < 1e-9, "{row:?}");
+        assert_eq!(row.b < row.a, factor < 1.0, "{row:?}");
+    }
 }
 
 #[test]

@@ -97,10 +97,8 @@ fn texts_of_the_run_are_escaped() {
             assert!(!text.contains(raw), "{raw}");
         }
     }
-    assert!(
-        html.contains("&lt;script&gt;alert(1)")
-            && markdown.contains("&lt;script&gt;alert(1)&lt;/script&gt; \\| &amp;")
-    );
+    assert!(html.contains("&lt;script&gt;alert(1)"));
+    assert!(markdown.contains("&lt;script&gt;alert(1)&lt;/script&gt; \\| &amp;"));
 }
 
 #[test]

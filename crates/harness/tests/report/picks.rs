@@ -1,4 +1,4 @@
-use wheelhouse_harness::model::{Census, Failure, Run, Steps};
+use wheelhouse_harness::model::{Census, Failure, Run, Steps, Throughput};
 use wheelhouse_harness::report::picks::{Candidate, Pick, answer, picks};
 
 use crate::synthetic;
@@ -9,8 +9,8 @@ const MIX: &str = "mix:start:45,stop:40,move:10,fire:5";
 fn run(of: &[(&str, &[f64])]) -> Run {
     let mut run = synthetic::empty();
     for &(name, samples) in of {
-        let mut row = synthetic::throughput(name, MIX, 200_000, "mix", 1.0, 0);
-        row.ns_per_op = samples.to_vec();
+        let ns_per_op = samples.to_vec();
+        let row = Throughput { ns_per_op, ..even(name, MIX, 200_000, "mix", 1.0) };
         run.throughput.push(row);
     }
     // 200,000 calls, as many as operations.
@@ -18,6 +18,12 @@ fn run(of: &[(&str, &[f64])]) -> Run {
     let (cancels, moves, fires) = (80_000, 10_000, 10_000);
     run.census = vec![Census { workload, n, starts, cancels, moves, fires, ..Census::default() }];
     run
+}
+
+/// A row whose samples are all equal.
+fn even(name: &str, workload: &str, n: u64, measure: &str, ns: f64) -> Throughput {
+    let ns_per_op = vec![ns; 5];
+    Throughput { ns_per_op, ..synthetic::throughput(name, workload, n, measure, ns, 0) }
 }
 
 fn names(of: &[Candidate]) -> Vec<&str> {
@@ -96,9 +102,7 @@ fn if_all_timers_fire_their_insertion_counts_too() {
     let mut run = synthetic::empty();
     for (name, insert, fire) in [("skip-list", 100.0, 20.0), ("binary-heap", 15.0, 60.0)] {
         for (measure, ns) in [("insert-warm", insert), ("fire-ticks", fire)] {
-            let mut row = synthetic::throughput(name, "uniform", 100_000, measure, ns, 0);
-            row.ns_per_op.fill(ns);
-            run.throughput.push(row);
+            run.throughput.push(even(name, "uniform", 100_000, measure, ns));
         }
     }
     let pick = picks(&run).swap_remove(0);
@@ -134,19 +138,11 @@ fn an_interrupted_run_has_no_answer() {
 #[test]
 fn a_pick_was_measured_at_the_default_n() {
     let mut run = synthetic::run();
-    let fast = |run: &mut Run, n| {
-        let mut row = synthetic::throughput("fast-when-few", "steady", n, "steady", 0.1, 0);
-        row.ns_per_op.fill(0.1);
-        run.throughput.push(row);
-    };
-    let steady = |run: &Run| {
-        let all = picks(run);
-        all.into_iter().find(|pick| pick.what.contains("steady")).unwrap().pick.name
-    };
-    fast(&mut run, 1_000);
-    assert_eq!(steady(&run), "hierarchical-wheel", "the answer is for a million timers");
-    fast(&mut run, 1_000_000);
-    assert_eq!(steady(&run), "fast-when-few");
+    for (n, expected) in [(1_000, "hierarchical-wheel"), (1_000_000, "fast-when-few")] {
+        run.throughput.push(even("fast-when-few", "steady", n, "steady", 0.1));
+        let pick = picks(&run).into_iter().find(|pick| pick.what.contains("steady")).unwrap();
+        assert_eq!(pick.pick.name, expected, "the answer is for a million timers");
+    }
 }
 
 #[test]
@@ -154,9 +150,7 @@ fn few_timers_have_a_separate_pick() {
     let mut run = synthetic::empty();
     for (name, few, many) in [("hierarchical-wheel", 30.0, 40.0), ("binary-heap", 20.0, 90.0)] {
         for (n, ns) in [(10, few), (1_000_000, many)] {
-            let mut row = synthetic::throughput(name, "steady", n, "steady", ns, 0);
-            row.ns_per_op.fill(ns);
-            run.throughput.push(row);
+            run.throughput.push(even(name, "steady", n, "steady", ns));
         }
     }
     // As many calls as operations.

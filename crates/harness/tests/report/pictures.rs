@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
-use wheelhouse_harness::model::{FLOOR, Run};
+use wheelhouse_harness::model::{FLOOR, Run, Throughput};
 use wheelhouse_harness::plot::{self, Subject};
+use wheelhouse_present::document::Picture;
 
 use crate::synthetic;
 
@@ -19,33 +20,26 @@ fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
     points.map(|p| p.split_whitespace().map(pair).collect()).collect()
 }
 
-#[test]
-fn every_subject_with_data_has_a_picture_with_a_unique_name() {
-    let run = synthetic::run();
-    let pictures = plot::all(&run);
-    assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with a single n have none");
-    let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
-    assert_eq!(names.len(), pictures.len());
-    assert!(
-        names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"),
-        "{names:?}"
-    );
-    assert_eq!(plot::main_picture(&run).unwrap().file, "time-steady.svg");
+fn files(run: &Run) -> Vec<String> {
+    plot::all(run).into_iter().map(|(_, picture)| picture.file).collect()
 }
 
 #[test]
-fn equal_file_names_get_a_suffix() {
+fn every_subject_with_data_has_a_picture_with_a_unique_name() {
     let mut run = synthetic::run();
-    let mut other: Vec<_> =
-        run.throughput.iter().filter(|r| r.workload == "hold-exponential").cloned().collect();
+    assert_eq!(files(&run).len(), 8 + 3 * 4 + 1, "traces with a single n have none");
+    assert_eq!(plot::main_picture(&run).unwrap().file, "time-steady.svg");
+    let is_hold = |row: &&Throughput| row.workload == "hold-exponential";
+    let mut other: Vec<_> = run.throughput.iter().filter(is_hold).cloned().collect();
     other.iter_mut().for_each(|r| r.workload = "hold:exponential".to_owned());
     run.throughput.extend(other);
-    let pictures = plot::all(&run);
-    let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
-    assert!(
-        names.contains("time-hold-hold-exponential.svg")
-            && names.contains("time-hold-hold-exponential-2.svg")
-    );
+    let files = files(&run);
+    let unique: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    assert_eq!(unique.len(), files.len());
+    let hold = ["time-hold-hold-exponential.svg", "time-hold-hold-exponential-2.svg"];
+    for file in ["time-steady.svg", "latency-tick-steady-1000000.svg", hold[0], hold[1]] {
+        assert!(unique.contains(file), "{file} in {unique:?}");
+    }
 }
 
 #[test]
@@ -54,34 +48,22 @@ fn lines_rise_with_their_figures() {
     assert_eq!(lines.len(), 5);
     for line in lines {
         assert_eq!(line.len(), 4);
-        assert!(
-            line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1),
-            "{line:?}"
-        );
+        let rises = |pair: &[(i32, i32)]| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1;
+        assert!(line.windows(2).all(rises), "{line:?}");
     }
 }
 
 #[test]
 fn pictures_stand_alone_and_have_both_themes() {
-    for picture in plot::all(&synthetic::run()) {
-        let svg = &picture.svg;
-        assert!(svg.starts_with("<svg class=\"wheelhouse-plot\""), "{}", picture.file);
+    for (_, Picture { file, svg, .. }) in plot::all(&synthetic::run()) {
+        assert!(svg.starts_with("<svg class=\"wheelhouse-plot\""), "{file}");
         let parts = ["xmlns=\"http://www.w3.org/2000", "prefers-color-scheme: dark", "<title>"];
-        assert!(parts.iter().all(|part| svg.contains(part)), "{}", picture.file);
-        assert!(["<script", "NaN", "inf"].iter().all(|it| !svg.contains(it)), "{}", picture.file);
-    }
-}
-
-#[test]
-fn every_colour_has_a_dark_counterpart() {
-    for picture in plot::all(&synthetic::run()) {
-        let parts = picture.svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
+        assert!(parts.iter().all(|part| svg.contains(part)), "{file}");
+        assert!(["<script", "NaN", "inf"].iter().all(|it| !svg.contains(it)), "{file}");
+        let parts = svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
         for colour in parts.collect::<BTreeSet<_>>() {
-            assert!(
-                picture.svg.contains(&format!("[color=\"{colour}\"] {{ color: #")),
-                "{colour} in {}",
-                picture.file
-            );
+            let dark = format!("[color=\"{colour}\"] {{ color: #");
+            assert!(svg.contains(&dark), "{colour} in {file}");
         }
     }
 }
@@ -97,7 +79,7 @@ fn only_the_line_of_the_floor_is_dashed() {
 
 #[test]
 fn figures_that_cannot_be_drawn_are_left_out() {
-    assert!(plot::all(&synthetic::empty()).is_empty());
+    assert!(files(&synthetic::empty()).is_empty());
     assert!(plot::main_picture(&synthetic::empty()).is_none());
     let mut zeros = synthetic::run();
     zeros.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(0.0));
@@ -106,6 +88,5 @@ fn figures_that_cannot_be_drawn_are_left_out() {
         r.curve.clear();
     });
     zeros.memory.iter_mut().for_each(|r| (r.live, r.peak, r.churned) = (0.0, 0.0, 0.0));
-    let drawn: Vec<String> = plot::all(&zeros).into_iter().map(|p| p.file).collect();
-    assert_eq!(drawn, ["memory.svg"], "a logarithmic axis has no zero");
+    assert_eq!(files(&zeros), ["memory.svg"], "a logarithmic axis has no zero");
 }

@@ -58,7 +58,6 @@ pub(crate) fn run() -> Run {
     run
 }
 
-/// A run without a row.
 pub(crate) fn empty() -> Run {
     Run::new(provenance())
 }

@@ -211,10 +211,7 @@ mod tests {
         let axis = Axis::time("t", [0.0, -1.0, f64::NAN, 12.0, 340.0].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns"]);
         assert_eq!((axis.ticks[0].at, axis.ticks[5].at), (0.0, 1.0));
-        assert_eq!(
-            (axis.place(10.0), axis.place(0.0), axis.place(1e9)),
-            (Some(0.0), None, Some(1.0))
-        );
+        assert_eq!([10.0, 0.0, 1e9].map(|it| axis.place(it)), [Some(0.0), None, Some(1.0)]);
         assert_eq!(Axis::time("t", [0.0].into_iter()), None);
     }
 
@@ -246,10 +243,8 @@ mod tests {
     #[test]
     fn amounts_of_different_magnitudes_get_a_log_scale() {
         let axis = Axis::amount("b", [0.0, 40.0, 746.0].into_iter()).unwrap();
-        assert_eq!(
-            (axis.title.as_str(), labels(&axis)),
-            ("b (log scale)", vec!["20", "50", "100", "200", "500", "1,000"])
-        );
+        assert_eq!(axis.title, "b (log scale)");
+        assert_eq!(labels(&axis), ["20", "50", "100", "200", "500", "1,000"]);
         assert_eq!(axis.place(0.0), None);
     }
 
@@ -259,13 +254,8 @@ mod tests {
         assert_eq!(labels(&wide(1e6)).len(), 10);
         assert_eq!(labels(&wide(1e6).horizontal()), ["1,000", "10k", "100k", "1M"]);
         assert_eq!(labels(&wide(10_000.0).horizontal()), ["1,000", "2,000", "5,000", "10k"]);
-        let places: Vec<f64> = wide(1e12)
-            .horizontal()
-            .ticks
-            .iter()
-            .filter(|t| !t.label.is_empty())
-            .map(|t| t.at)
-            .collect();
+        let ticks = wide(1e12).horizontal().ticks.into_iter();
+        let places: Vec<f64> = ticks.filter(|t| !t.label.is_empty()).map(|t| t.at).collect();
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 0.11), "{places:?}");
     }
 

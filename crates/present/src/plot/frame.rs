@@ -140,9 +140,7 @@ mod tests {
 
     #[test]
     fn marks_do_not_overlap() {
-        assert_eq!(
-            without_overlaps(vec![(0, 0), (13, 0), (14, 0), (14, 14)]),
-            [(0, 0), (14, 0), (14, 14)]
-        );
+        let kept = without_overlaps(vec![(0, 0), (13, 0), (14, 0), (14, 14)]);
+        assert_eq!(kept, [(0, 0), (14, 0), (14, 14)]);
     }
 }

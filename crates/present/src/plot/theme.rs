@@ -16,9 +16,7 @@ use super::palette::{self, Colour};
 pub(super) const INK: Colour = "#1F2328";
 /// Secondary text, and the frame.
 pub(super) const FAINT_INK: Colour = "#57606A";
-/// Grid lines.
 pub(super) const GRID: Colour = "#DDE1E6";
-/// The background.
 pub(super) const BACKGROUND: Colour = "#FFFFFF";
 
 const DARK_BACKGROUND: Colour = "#0D1117";

@@ -21,7 +21,6 @@ pub(crate) fn recorded(calls: impl FnOnce(&mut Wheel<'_>)) -> Vec<u8> {
     bytes
 }
 
-/// The content of a complete trace.
 pub(crate) fn read(bytes: &[u8]) -> (Header, Vec<Op>) {
     let (header, ops, error) = read_part(bytes);
     assert!(error.is_none(), "{error:?}");

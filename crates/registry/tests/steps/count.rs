@@ -13,12 +13,10 @@ thread_local! {
     static STEPS: RefCell<Steps> = RefCell::default();
 }
 
-/// Counts steps.
 pub(crate) fn steps(kind: Work, count: u64) {
     STEPS.with_borrow_mut(|steps| steps[kind as usize] += count);
 }
 
-/// Counts one step.
 pub(crate) fn step(kind: Work) {
     steps(kind, 1);
 }

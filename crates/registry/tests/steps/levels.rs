@@ -28,7 +28,6 @@ impl Levels {
         (level, start, start + ((1 << (8 * level)) - 1))
     }
 
-    /// The timers of the slot of a deadline.
     fn timers_in_slot_of(&self, deadline: Tick) -> Vec<UncountedKey> {
         let (_, start, end) = self.slot(deadline);
         self.timers.range((start, 0)..=(end, u64::MAX)).copied().collect()
@@ -40,7 +39,6 @@ impl Levels {
         steps(SlotVisit, if self.timers.is_empty() { 1 } else { 2 });
     }
 
-    /// Removes a timer from its slot.
     fn take(&mut self, timer: UncountedKey) -> u64 {
         steps(Link, 2);
         let is_alone = self.timers_in_slot_of(timer.0) == [timer];

@@ -36,13 +36,10 @@ type UncountedKey = (Tick, u64);
 
 /// A structure in a few lines that counts its steps.
 trait Model {
-    /// Starts a timer.
     fn insert(&mut self, key: Key);
 
-    /// Removes a live timer.
     fn remove(&mut self, key: Key);
 
-    /// Moves a live timer.
     fn reschedule(&mut self, from: Key, to: Key) {
         self.remove(from);
         self.insert(to);
@@ -55,7 +52,6 @@ trait Model {
     fn next_wakeup(&mut self) {}
 }
 
-/// A structure and its model.
 struct Pair<T, O> {
     timer: T,
     meter: fn(&T) -> &CountingMeter,
@@ -172,7 +168,6 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
     }
 }
 
-/// The counts of a meter.
 fn meter_counts(meter: &CountingMeter) -> Steps {
     Work::ALL.map(|work| meter.count(work))
 }

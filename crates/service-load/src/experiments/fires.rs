@@ -165,11 +165,8 @@ mod tests {
         assert_eq!((plan.run, plan.due.len()), (500, 550));
         let slots =
             |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();
-        assert_eq!(
-            slots(&plan.due[..500]),
-            (0..500).collect::<Vec<_>>(),
-            "one in each millisecond"
-        );
+        // One in each millisecond.
+        assert_eq!(slots(&plan.due[..500]), (0..500).collect::<Vec<_>>());
         assert_eq!(slots(&plan.due[500..]), (0..500).step_by(10).collect::<Vec<_>>());
         assert!(plan.events.is_sorted_by_key(|event| event.at));
         let (cancels, schedules): (Vec<Event>, Vec<Event>) =

@@ -15,7 +15,6 @@ pub(super) const NOTES: &[&str] = &[
      by the kernel. A thread makes one each time that it has woken up and waits again.",
 ];
 
-/// The number of pending jobs.
 const JOBS: u32 = 1_000;
 
 /// The time that all threads have to become quiet.

@@ -39,7 +39,6 @@ pub(super) enum Opens {
     One,
 }
 
-/// A thread that refreshes.
 pub(super) struct Refresher<F: Facility> {
     pub(super) sessions: Vec<F::Session>,
     refreshes: u64,

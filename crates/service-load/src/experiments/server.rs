@@ -70,7 +70,6 @@ struct Connections<'a, F: Facility> {
     /// Planned refreshes, and those made so far.
     planned: u64,
     made: u64,
-    /// Refreshes per second.
     rate: u64,
 }
 

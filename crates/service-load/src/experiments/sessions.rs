@@ -144,14 +144,10 @@ mod tests {
     #[test]
     fn calls_have_an_even_rate_in_all_rounds() {
         let load = Load { sessions: 100, ..Load::tiny() };
-        let moments: Vec<_> = (0..=ROUNDS)
-            .flat_map(|round| (0..100).map(move |n| (n, round)))
-            .map(|(n, r)| moment(&load, n, r))
-            .collect();
-        assert!(
-            moments.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000),
-            "100 in half of 200 ms"
-        );
+        let calls = (0..=ROUNDS).flat_map(|round| (0..100).map(move |n| (n, round)));
+        let moments: Vec<_> = calls.map(|(n, round)| moment(&load, n, round)).collect();
+        let mut steps = moments.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(steps.all(|step| step == 1_000_000), "100 in half of 200 ms");
         assert_eq!(rate(&load), 1_000);
         assert_eq!((0..6).map(refreshes).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
     }
@@ -163,9 +159,7 @@ mod tests {
         assert_eq!(refreshed(open, Answer::TooLate, 200), open);
         let unsure = refreshed(open, Answer::Sent, 200);
         assert_eq!(unsure, Expected::MaybeRefreshed { due: 200, earliest: 100 });
-        assert_eq!(
-            refreshed(unsure, Answer::Sent, 300),
-            Expected::MaybeRefreshed { due: 300, earliest: 100 }
-        );
+        let twice = refreshed(unsure, Answer::Sent, 300);
+        assert_eq!(twice, Expected::MaybeRefreshed { due: 300, earliest: 100 });
     }
 }

@@ -89,7 +89,6 @@ fn ours() -> Vec<Contender<Experiment>> {
     ]
 }
 
-/// Facilities on a tokio runtime.
 fn of_tokio() -> Vec<Contender<Experiment>> {
     vec![
         row(

@@ -1,6 +1,5 @@
 //! Parses a line of ftrace's text.
 
-/// A parsed line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
     /// One of the three tracepoints.
@@ -117,17 +116,13 @@ fn lost(line: &str) -> Option<u64> {
 
 /// The CPU, from the last word of the form `[001]`.
 fn cpu(before: &str) -> Option<u32> {
-    before
-        .split_whitespace()
-        .rev()
-        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
+    let number = |word: &str| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    before.split_whitespace().rev().find_map(number)
 }
 
 fn field<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
-    fields
-        .split_whitespace()
-        .find_map(|word| word.strip_prefix(key))
-        .map(|value| value.trim_end_matches(']'))
+    let value = fields.split_whitespace().find_map(|word| word.strip_prefix(key))?;
+    Some(value.trim_end_matches(']'))
 }
 
 fn number<N: std::str::FromStr>(fields: &str, key: &str) -> Option<N> {
@@ -148,52 +143,38 @@ mod tests {
                          timer=ffff88813c9d4e78 function=tcp_delack_timer expires=4295403489 \
                          [timeout=10] bucket_expiry=4295403490 cpu=1 idx=34 flags=D|I";
 
-    fn event(line: &str) -> Event {
-        match parse(line) {
-            Ok(Line::Event(event)) => event,
-            other => panic!("{line} is {other:?}"),
-        }
-    }
-
     #[test]
     fn events_of_ftrace_and_perf() {
-        let (at, timer) = (2_044.960_865, 0xffff_8881_3c9d_4e78);
-        let start = |timeout| Kind::Start { expires: 4_295_403_489, timeout };
-        assert_eq!(event(START), Event { at, cpu: 1, timer, kind: start(10) });
-        let past = START.replace("[timeout=10]", "[timeout=-4]");
-        assert_eq!(event(&past), Event { at, cpu: 1, timer, kind: start(-4) });
+        let of_start = |timeout| {
+            let kind = Kind::Start { expires: 4_295_403_489, timeout };
+            Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
+        };
+        let (cancel, expire) = (Kind::Cancel, Kind::Expire { now: 429 });
         for (line, expected) in [
+            (START, of_start(10)),
+            (&START.replace("[timeout=10]", "[timeout=-4]"), of_start(-4)),
+            // The name of a process may look like anything.
+            (&START.replace("nginx", "a [7] timer_cancel: é"), of_start(10)),
             (
                 "<idle>-0 [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8",
-                Event {
-                    at: 2_044.500_033,
-                    cpu: 0,
-                    timer: 0xffff_c900_0007_fdf8,
-                    kind: Kind::Cancel,
-                },
+                Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: cancel },
             ),
             (
                 "<idle>-0 [000] ..s1. 2044.5: timer_expire_entry: timer=1f function=f now=429 \
                  baseclk=428",
-                Event { at: 2_044.5, cpu: 0, timer: 0x1f, kind: Kind::Expire { now: 429 } },
+                Event { at: 2_044.5, cpu: 0, timer: 0x1f, kind: expire },
             ),
             (
                 "redis-server 812 [001] 93.170: timer:timer_cancel: timer=0xffff888627d28f90",
-                Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel },
+                Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: cancel },
             ),
         ] {
-            assert_eq!(event(line), expected, "{line}");
+            assert_eq!(parse(line), Ok(Line::Event(expected)), "{line}");
         }
     }
 
     #[test]
-    fn names_of_processes_may_look_like_anything() {
-        let line = START.replace("nginx", "a [7] timer_cancel: é");
-        assert_eq!(event(&line), event(START));
-    }
-
-    #[test]
-    fn the_rest() {
+    fn lost_events_are_counted_and_other_lines_are_others() {
         for (line, count) in [
             ("CPU:1 [LOST 234 EVENTS]", 234),
             ("CPU:0 [17 EVENTS DROPPED]", 17),
@@ -212,10 +193,7 @@ mod tests {
         ] {
             assert_eq!(parse(line), Ok(Line::Other), "{line}");
         }
-    }
-
-    #[test]
-    fn the_events_of_high_resolution_timers_are_others() {
+        // Events of high-resolution timers.
         for event in [
             "hrtimer_start: hrtimer=ffff88813c9d4e78 function=tick_sched_timer expires=20449608 \
              softexpires=20449608 mode=ABS",

@@ -64,7 +64,6 @@ impl Pattern for Descending {
 pub(crate) struct CascadeStorm {
     /// The first tick of the slot, above 0.
     pub(crate) start: Tick,
-    /// The width of the slot.
     pub(crate) width: Tick,
 }
 
@@ -93,7 +92,6 @@ pub(crate) struct CancelStorm {
     pub(crate) far: Tick,
     /// The time between the rounds.
     pub(crate) pause: Tick,
-    /// The number of rounds.
     pub(crate) rounds: u32,
 }
 

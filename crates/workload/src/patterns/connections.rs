@@ -11,7 +11,6 @@ use wheelhouse_core::Tick;
 /// TCP connections with requests and answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connections {
-    /// The timers of a connection.
     pub(crate) tcp: Tcp,
     /// Events for each timer.
     pub(crate) laps: u32,

@@ -15,7 +15,6 @@ pub(crate) struct Periodic {
     pub(crate) laps: u32,
 }
 
-/// A kind of periodic timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     /// The distribution of periods. Each timer draws its period once.

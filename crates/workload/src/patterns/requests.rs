@@ -121,7 +121,6 @@ impl State {
 /// All timers in one burst, all due at the same tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Burst {
-    /// The delay of every timer.
     pub(crate) delay: Tick,
     /// How many in 1,000 are cancelled before they are due, evenly over the delay.
     pub(crate) cancelled: u32,

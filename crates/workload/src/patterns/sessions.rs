@@ -97,7 +97,6 @@ impl State {
 /// time to live, or starts it again if the session has expired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popular {
-    /// The time to live.
     pub(crate) ttl: Tick,
     /// Uses in a time to live, for each session on average.
     pub(crate) uses: u32,

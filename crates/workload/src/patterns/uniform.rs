@@ -95,7 +95,6 @@ impl State {
 /// stop one more, cancel all in random order, insert all again, fire in one jump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SameDeadline {
-    /// The delay of every timer.
     pub(crate) delay: Tick,
 }
 

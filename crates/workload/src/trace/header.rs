@@ -84,7 +84,6 @@ impl Totals {
         self.inserts.wrapping_add(self.cancels).wrapping_add(self.reschedules)
     }
 
-    /// Counts an operation.
     #[inline]
     pub(crate) fn add(&mut self, op: Op) {
         let kind = match op {

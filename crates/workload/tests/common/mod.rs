@@ -1,11 +1,11 @@
-//! The oracle, with counts of its calls.
+//! A player on the oracle that counts operations on live timers.
 
-use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_core::Timer;
 use wheelhouse_oracle::Oracle;
+use wheelhouse_workload::{Op, Player};
 
-#[derive(Default)]
-pub(crate) struct Map {
-    oracle: Oracle<u64>,
+pub(crate) struct CountingPlayer {
+    pub(crate) player: Player<Oracle<u64>>,
     /// Cancellations of a live timer.
     pub(crate) cancelled: u64,
     /// Reschedules of a live timer.
@@ -14,42 +14,21 @@ pub(crate) struct Map {
     pub(crate) peak: usize,
 }
 
-impl Timer<u64> for Map {
-    fn now(&self) -> Tick {
-        self.oracle.now()
+impl CountingPlayer {
+    pub(crate) fn new(labels: usize) -> Self {
+        let player = Player::new(Oracle::default(), labels);
+        Self { player, cancelled: 0, moved: 0, peak: 0 }
     }
 
-    fn len(&self) -> usize {
-        self.oracle.len()
-    }
-
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let id = self.oracle.insert(deadline, value);
-        self.peak = self.peak.max(self.oracle.len());
-        id
-    }
-
-    fn cancel(&mut self, id: TimerId) -> Option<u64> {
-        let value = self.oracle.cancel(id)?;
-        self.cancelled += 1;
-        Some(value)
-    }
-
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let moved = self.oracle.reschedule(id, deadline);
-        self.moved += u64::from(moved);
-        moved
-    }
-
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.oracle.deadline(id)
-    }
-
-    fn next_wakeup(&self) -> Option<Tick> {
-        self.oracle.next_wakeup()
-    }
-
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
-        self.oracle.pop_expired(now)
+    pub(crate) fn play(&mut self, ops: &[Op]) {
+        for &op in ops {
+            match op {
+                Op::Cancel { label } => self.cancelled += u64::from(self.player.is_live(label)),
+                Op::Reschedule { label, .. } => self.moved += u64::from(self.player.is_live(label)),
+                _ => {}
+            }
+            self.player.apply(op);
+            self.peak = self.peak.max(self.player.timer().len());
+        }
     }
 }

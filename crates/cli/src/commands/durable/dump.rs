@@ -2,10 +2,11 @@
 
 use super::place::Opened;
 use super::times::date;
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use serde_json::{Map, Value};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use wheelhouse_durable::store::{Dead, Entry, State};
+use wheelhouse_present::console::unless_nobody_reads;
 
 /// Prints all jobs, or all dead letters. Stops without an error if the reader of the pipe stops.
 pub(super) fn dump(opened: &mut Opened, dead: bool) -> Result<()> {
@@ -17,19 +18,7 @@ pub(super) fn dump(opened: &mut Opened, dead: bool) -> Result<()> {
         opened.each_job(|job| line(job_line(job)))
     };
     let flushed = out.flush().map_err(anyhow::Error::from);
-    match walked.and(flushed) {
-        Err(error) if error.downcast_ref::<io::Error>().is_some() => unless_nobody_reads(error),
-        result => result,
-    }
-}
-
-/// A broken pipe is not an error: the reader has seen enough.
-fn unless_nobody_reads(error: anyhow::Error) -> Result<()> {
-    let io = error.downcast::<io::Error>().map_err(|error| anyhow!(error))?;
-    if io.kind() == ErrorKind::BrokenPipe {
-        return Ok(());
-    }
-    Err(io).context("cannot write to standard output")
+    walked.and(flushed).or_else(|error| unless_nobody_reads(Err(error.downcast()?)))
 }
 
 /// A job, without a line break.

@@ -8,13 +8,11 @@ use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
 
-/// An open store.
 pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
     /// The file; or the server, without its password, and the queue.
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// The format of its data.
     pub(super) format: u32,
     /// The size, if it is a file.
     pub(super) bytes: Option<u64>,
@@ -151,9 +149,9 @@ mod tests {
     #[test]
     fn a_store_is_known_by_its_scheme() {
         let whose = |store| format!("{:?}", place(store, Some("q")).whose().unwrap());
-        assert!(
-            whose("redis://h/").starts_with("Redis") && whose("unix:///s").starts_with("Redis")
-        );
+        for url in ["redis://h/", "unix:///s"] {
+            assert!(whose(url).starts_with("Redis"), "{url}");
+        }
         assert!(whose("postgres://h/d").starts_with("Postgres"));
         assert!(whose("postgresql://h/d").starts_with("Postgres"));
         assert_eq!(place("a.timers", None).whose().unwrap(), Whose::File(Path::new("a.timers")));

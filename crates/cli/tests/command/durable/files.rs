@@ -20,7 +20,6 @@ fn files(scratch: &Scratch) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// A new store in a folder, and its path.
 fn new_store() -> (Scratch, String, SqliteStore) {
     let scratch = Scratch::new();
     let path = scratch.path("a.timers");

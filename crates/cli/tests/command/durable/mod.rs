@@ -110,20 +110,15 @@ fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
     assert_eq!(jobs["later"]["payload_text"], "not JSON");
     assert_eq!(jobs["far"]["payload_hex"], "ff");
     assert_eq!(jobs["now"]["payload"]["to"], "a");
-    assert_eq!(
-        (&jobs["now"]["state"], &jobs["now"]["kind"]),
-        (&"pending".into(), &"mail/1".into())
-    );
-    assert_eq!((&jobs["held"]["state"], &jobs["held"]["attempt"]), (&"begun".into(), &1.into()));
-    assert!(jobs["held"]["lease_until"].is_string() && jobs["held"]["token"].is_u64());
+    assert!(jobs["now"]["state"] == "pending" && jobs["now"]["kind"] == "mail/1", "{jobs:?}");
+    let held = &jobs["held"];
+    assert!(held["state"] == "begun" && held["attempt"] == 1, "{held}");
+    assert!(held["lease_until"].is_string() && held["token"].is_u64());
     let letters = dumped(&[arguments, &["--dead"]].concat());
     assert_eq!(letters.len(), 2);
     for (name, generation) in ["first", "second"].into_iter().zip(generations) {
         let letter = &letters[name];
-        assert_eq!(
-            (&letter["generation"], &letter["payload"]["id"]),
-            (&generation.into(), &17.into())
-        );
+        assert!(letter["generation"] == generation && letter["payload"]["id"] == 17, "{letter}");
     }
     assert_eq!(letters["first"]["reason"], "no such order");
 }

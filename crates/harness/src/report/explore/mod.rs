@@ -67,10 +67,9 @@ impl Explorer {
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
         let sizes: Vec<u64> = summary::sizes(run).into_iter().filter(measured).collect();
         let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
-        let structures: Vec<RankedStructure> = names
-            .map(|name| RankedStructure::new(run, name, &mixes, &sizes))
-            .filter(|it| it.call.iter().flatten().any(Option::is_some))
-            .collect();
+        let all = names.map(|name| RankedStructure::new(run, name, &mixes, &sizes));
+        let has_figure = |it: &RankedStructure| it.call.iter().flatten().any(Option::is_some);
+        let structures: Vec<RankedStructure> = all.filter(has_figure).collect();
         let first = mixes.iter().position(Use::is_mix_of_user);
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
         let default = sizes.iter().position(|n| Some(*n) == summary::default_n(run));
@@ -97,7 +96,6 @@ impl Explorer {
         self.find(name)?.call[mix][size]
     }
 
-    /// A structure by its name.
     fn find(&self, name: &str) -> Option<&RankedStructure> {
         self.structures.iter().find(|it| it.name == name)
     }

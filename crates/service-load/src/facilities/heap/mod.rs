@@ -104,11 +104,8 @@ impl Shared {
             };
             let wait = first.due.saturating_duration_since(Instant::now());
             if !wait.is_zero() {
-                state = self
-                    .changed
-                    .wait_timeout(state, wait)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
+                let waited = self.changed.wait_timeout(state, wait);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
             let Some(Reverse(entry)) = state.heap.pop() else { continue };
@@ -131,7 +128,6 @@ impl Shared {
         }
     }
 
-    /// Runs work of the pool.
     fn run(&self, due: Due) {
         if let Some((due, task)) = state::run(due) {
             self.push(due, task);
