@@ -71,32 +71,19 @@ impl Claim {
     }
 }
 
-/// The origin of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// The article says it.
-    Article,
-    /// Our more precise form of what the article says.
-    Sharpened,
-    /// It is about our structures, or a fault that we found.
-    Ours,
-    /// The literature says it.
-    Literature,
-}
-
-impl Origin {
-    /// All, in the order of the tally.
-    pub const ALL: [Self; 4] = [Self::Article, Self::Sharpened, Self::Ours, Self::Literature];
-
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Article => "article",
-            Self::Sharpened => "sharpened",
-            Self::Ours => "ours",
-            Self::Literature => "literature",
-        }
+words! {
+    /// The origin of a statement.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Origin {
+        /// The article says it.
+        Article = "article",
+        /// Our more precise form of what the article says.
+        Sharpened = "sharpened",
+        /// It is about our structures, or a fault that we found.
+        Ours = "ours",
+        /// The literature says it.
+        Literature = "literature",
     }
 }
 
