@@ -124,7 +124,7 @@ fn play<B: Backend>(start: u64, deadlines: &[u64]) {
     let is_near = deadlines.iter().all(|deadline| deadline - start < 400);
     let mut ticking = filled();
     while is_near && !ticking.is_empty() {
-        ticking.advance(ticking.now() + 1);
+        ticking.advance(ticking.now + 1);
     }
 }
 

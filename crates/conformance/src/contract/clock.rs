@@ -46,7 +46,7 @@ fn deadlines_after_a_call_back_hold<B: Backend>() {
     let mut watched = Watched::<B>::new(0);
     for delay in [1, 5, 64, 255, 256, 1_000, 70_000] {
         for back in [1, 63, 256, 50_000, u64::MAX] {
-            let now = watched.now();
+            let now = watched.now;
             let deadline = now + delay;
             watched.insert(deadline);
             watched.advance(now.saturating_sub(back));

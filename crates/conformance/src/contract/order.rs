@@ -42,9 +42,9 @@ fn ties_inserted_on_the_way<B: Backend>() {
         for distance in [5_000, 1 << 16, (1 << 18) + 12_345, 1 << 30] {
             let mut watched = Watched::<B>::new(start);
             let deadline = start + distance;
-            while watched.now() < deadline - 1 {
+            while watched.now < deadline - 1 {
                 watched.insert_all([deadline; 3]);
-                watched.advance(watched.now() + (deadline - watched.now()) / 2);
+                watched.advance(watched.now + (deadline - watched.now) / 2);
             }
             watched.insert_all([deadline; 3]);
             // Inserts more when the first of them has fired.
@@ -112,8 +112,8 @@ fn filled<B: Backend>(start: u64, bits: u32) -> Watched<B> {
     for phase in 0..2 {
         watched.advance(start + (phase << (bits - 3)));
         for _ in 0..200 {
-            let timer = watched.insert(watched.now() + random.of_any_scale(bits));
-            let (any, to) = (random.below(timer + 1), watched.now() + random.of_any_scale(bits));
+            let timer = watched.insert(watched.now + random.of_any_scale(bits));
+            let (any, to) = (random.below(timer + 1), watched.now + random.of_any_scale(bits));
             match timer % 8 {
                 0 => _ = watched.cancel(any),
                 1 => _ = watched.reschedule(any, to),
@@ -133,7 +133,7 @@ fn jumps_fire_as_steps_do<B: Backend>() {
         let mut random = Random::new(start);
         let mut fired = Vec::new();
         while !parts.is_empty() {
-            let to = parts.now().saturating_add(random.of_any_scale(bits));
+            let to = parts.now.saturating_add(random.of_any_scale(bits));
             // Some runs of pops end early.
             fired.extend((0..random.below(50)).map_while(|_| parts.pop(to)));
             if random.one_in(2) {

@@ -63,9 +63,9 @@ fn on_a_way_of_many_stops<B: Backend>() {
             let Some(deadline) = start.checked_add(distance) else { continue };
             let mut watched = Watched::<B>::new(start);
             watched.insert(deadline);
-            while watched.now() < deadline - 1 {
-                let half = (deadline - watched.now()) / 2;
-                watched.pop(watched.now() + half);
+            while watched.now < deadline - 1 {
+                let half = (deadline - watched.now) / 2;
+                watched.pop(watched.now + half);
             }
             watched.pop_all(latest::<B>(start, deadline));
             assert!(watched.is_empty(), "contract 2: inserted at {start}, due at {deadline}");
@@ -82,9 +82,9 @@ fn tick_by_tick<B: Backend>() {
         while !watched.is_empty() {
             // Timers inserted on the way have other phases.
             if random.one_in(8) && watched.inserted() < 3_000 {
-                watched.insert(watched.now() + random.below(1_000));
+                watched.insert(watched.now + random.below(1_000));
             }
-            watched.advance(watched.now() + 1);
+            watched.advance(watched.now + 1);
         }
     }
 }
@@ -95,7 +95,7 @@ fn in_jumps_of_any_size<B: Backend>() {
         let mut watched = Watched::<B>::new(0);
         watched.insert_all((0..2_000).map(|_| 1 + random.of_any_scale(bits)));
         while !watched.is_empty() {
-            let to = watched.now() + 1 + random.of_any_scale(bits - 2);
+            let to = watched.now + 1 + random.of_any_scale(bits - 2);
             if random.one_in(2) {
                 watched.advance(to);
             } else {
@@ -129,9 +129,9 @@ fn the_bound_is_that_of_the_last_move<B: Backend>() {
             let mut watched = Watched::<B>::new(start);
             let timers = [1 << 20, 1 << 40, 1 << 62].map(|far| watched.insert(start + far));
             watched.advance(start + (1 << 19));
-            let deadline = watched.now() + near;
+            let deadline = watched.now + near;
             timers.into_iter().for_each(|timer| _ = watched.reschedule(timer, deadline));
-            let last = latest::<B>(watched.now(), deadline);
+            let last = latest::<B>(watched.now, deadline);
             watched.advance(deadline - 1);
             watched.advance(last);
             assert!(watched.is_empty(), "contract 2: moved, to be due in {near}");

@@ -66,7 +66,7 @@ fn after_cancels_and_moves<B: Backend>() {
         let mut random = Random::new(u64::from(bits) + 700);
         let mut watched = Watched::<B>::new(0);
         for _ in 0..4_000 {
-            let deadline = watched.now() + random.of_any_scale(bits);
+            let deadline = watched.now + random.of_any_scale(bits);
             // Mostly one of the last timers, which are mostly live.
             let timer = watched.inserted().saturating_sub(1 + random.of_any_scale(8));
             match random.below(4) {

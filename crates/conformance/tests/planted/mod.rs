@@ -219,9 +219,8 @@ impl<T, M: Meter> Faulty<T, M> {
     fn set_now(&mut self, now: Tick) {
         let distance = now.saturating_sub(self.now);
         if has(Fault::LoopsOverDistance) {
-            (0..distance).take_while(|_| !STOP_LOOPING.load(Ordering::Relaxed)).for_each(|tick| {
-                black_box(tick);
-            });
+            let ticks = (0..distance).take_while(|_| !STOP_LOOPING.load(Ordering::Relaxed));
+            ticks.for_each(|tick| _ = black_box(tick));
         }
         if has(Fault::VisitsEverySlot) {
             self.meter.tally(Work::SlotVisit, distance.min(1 << 20));
@@ -249,16 +248,11 @@ impl<T, M: Meter> Faulty<T, M> {
             self.places.push(Place { generation: NonZeroU32::MIN, key: None, last: 0 });
             (self.places.len() - 1) as u32
         });
-        let aliasing = has(Fault::AliasingHandle);
-        let eight_bits = has(Fault::AliasingAfterManyReuses);
         let place = &mut self.places[index as usize];
-        let last = if eight_bits { 256 } else { u32::MAX };
-        if !aliasing {
-            place.generation = place
-                .generation
-                .checked_add(1)
-                .filter(|next| next.get() <= last)
-                .unwrap_or(NonZeroU32::MIN);
+        let last = if has(Fault::AliasingAfterManyReuses) { 256 } else { u32::MAX };
+        if !has(Fault::AliasingHandle) {
+            let next = place.generation.checked_add(1).filter(|next| next.get() <= last);
+            place.generation = next.unwrap_or(NonZeroU32::MIN);
         }
         TimerId::from_parts(index, place.generation)
     }
