@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use wheelhouse_present::unknown;
 
-/// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
 
 /// A claim of an article, or of the literature behind it.

@@ -123,7 +123,6 @@ impl CountedTimer {
         }
     }
 
-    /// By how many ticks it is late.
     fn lateness(&self) -> Tick {
         Tick::from(self.faults.iter().any(|fault| matches!(fault, FaultKind::Late)))
     }

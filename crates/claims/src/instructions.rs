@@ -90,7 +90,6 @@ struct InstructionCount {
 }
 
 impl InstructionCount {
-    /// The mean instructions of one operation.
     fn mean(&self) -> f64 {
         self.instructions as f64 / self.operations as f64
     }

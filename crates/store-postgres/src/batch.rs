@@ -67,7 +67,6 @@ impl Batch {
         outcome
     }
 
-    /// Takes all writes. The batch is empty afterwards.
     pub(crate) fn take_writes(&mut self) -> Writes {
         let mut writes = Writes::default();
         let mut put = Vec::new();

@@ -12,7 +12,6 @@ use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Tim
 /// The leased jobs, its search if it made one, and when the next job is visible.
 pub(crate) type Claimed = (Vec<Leased>, Option<ClaimStats>, Next);
 
-/// The arguments of a claim.
 pub(crate) struct Claim<'c> {
     pub(crate) kinds: &'c [&'c str],
     pub(crate) limit: ClaimLimit,

@@ -177,7 +177,6 @@ impl Floor {
         self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
     }
 
-    /// Records a claim that has succeeded.
     pub(crate) fn record_success(&mut self, stats: ClaimStats, now: Instant) {
         debug_assert!(
             stats.last.is_none_or(|last| stats.floor <= last && last <= stats.now),

@@ -129,7 +129,6 @@ impl<'c> Quick<'c> {
         times.unzip()
     }
 
-    /// Kinds, policies and payloads of puts.
     fn jobs(&self) -> (Vec<&str>, Vec<&str>, Vec<&[u8]>) {
         let puts = || {
             self.changes.iter().filter_map(|change| match change {
@@ -143,7 +142,6 @@ impl<'c> Quick<'c> {
     }
 }
 
-/// Sends the statement for a single job.
 async fn put_one(
     put: &Put,
     on: &Statements<'_, Client>,

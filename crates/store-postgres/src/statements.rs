@@ -40,7 +40,6 @@ typed! {
     Vec<Option<i64>> => INT8_ARRAY,
 }
 
-/// A value as a parameter.
 pub(crate) fn param<T: Typed>(value: &T) -> Parameter<'_> {
     (value, T::TYPE)
 }

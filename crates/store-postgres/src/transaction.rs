@@ -7,7 +7,6 @@ use std::future::Future;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
-/// A failed transaction.
 pub(crate) enum Failed {
     /// It has changed nothing.
     Undone(StoreError),

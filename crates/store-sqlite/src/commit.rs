@@ -144,7 +144,6 @@ impl<'a> Batch<'a> {
         Ok(Self { connection, now, last, wrote: false, pending })
     }
 
-    /// Carries the changes out, in order.
     pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Outcome>> {
         let now = self.now;
         changes.iter().map(|change| apply(self, change, now)).collect()
@@ -270,11 +269,8 @@ impl Table for Batch<'_> {
                 reason, at)
             SELECT generation, key, kind, due, occurrence, attempt, policy, payload, ?2, ?3
             FROM job WHERE key = ?1";
-        self.connection.prepare_cached(bury)?.execute(params![
-            key.as_bytes(),
-            reason,
-            millis(self.now.0)
-        ])?;
+        let values = params![key.as_bytes(), reason, millis(self.now.0)];
+        self.connection.prepare_cached(bury)?.execute(values)?;
         self.remove(key)
     }
 

@@ -4,7 +4,6 @@ use rusqlite::{Error, ErrorCode, ffi};
 use std::io::{self, ErrorKind};
 use wheelhouse_durable::store::StoreError;
 
-/// Converts an error of SQLite.
 pub(crate) fn store_error(error: Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{error}: {remedy}")));
     // SQLite reports a full disk as an I/O error when it grows the index of the journal.

@@ -71,7 +71,6 @@ impl ServerFiles {
         Some(Self { folder, user, programs })
     }
 
-    /// Files of a new server.
     fn initialized(encoding: &str) -> Option<Self> {
         let files = Self::find()?;
         let options = ["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"];

@@ -8,7 +8,6 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 
-/// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
 
 /// All of these panic if the server does not answer within 30 seconds.

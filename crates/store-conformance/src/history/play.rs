@@ -58,7 +58,6 @@ fn repeats(n: usize) -> &'static str {
     if n % 4 == 3 { "-repeats" } else { "" }
 }
 
-/// Schedules jobs in one commit.
 fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
     let mut put = |name: &String| {
         log.call("schedule", name, 0);
