@@ -48,6 +48,12 @@ pub fn ack(leased: &Leased) -> Change {
     Change::Ack { key: leased.job.key.clone(), token: leased.token, again: None }
 }
 
+/// Ends a run, which is retried after `delay` milliseconds.
+pub fn retry(leased: &Leased, delay: u64) -> Change {
+    let when = When::After(Duration::from_millis(delay));
+    Change::Retry { key: leased.job.key.clone(), token: leased.token, when }
+}
+
 /// Ends a run and its job.
 pub fn bury(leased: &Leased, reason: &str) -> Change {
     let reason = reason.to_owned();

@@ -52,7 +52,7 @@ impl Claim<'_> {
             ];
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
-            let its = stats_of(&rows, floor, found == want || is_cut)?;
+            let its = stats_of(first(&rows)?, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
             let ClaimStats { took, last, .. } = *stats.get_or_insert(its);
             // If the first job of this search is excluded, the search has found no row.
@@ -67,7 +67,7 @@ impl Claim<'_> {
         let from = stats.map_or(floor, ClaimStats::end);
         let parameters = [param(&queue), param(&kinds), param(&clock), param(&from)];
         let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
-        Ok((all, stats, next_of(&rows)?))
+        Ok((all, stats, next_of(first(&rows)?)?))
     }
 }
 
@@ -95,16 +95,18 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
     Ok((found, is_cut))
 }
 
-fn stats_of(rows: &[Row], floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
+fn first(rows: &[Row]) -> Result<&Row, StoreError> {
+    rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))
+}
+
+fn stats_of(row: &Row, floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
     let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
     let last = value(2)?.filter(|_| more);
     Ok(ClaimStats { floor, took, now: value(0)?.unwrap_or_default(), last })
 }
 
-fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
+fn next_of(row: &Row) -> Result<Next, StoreError> {
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
     Ok(Next { now: row::time(row, 0)?, visible_at })

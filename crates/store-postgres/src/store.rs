@@ -60,7 +60,7 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, floors: Shared::new() }
+        Self { session, floors: Shared::default() }
     }
 
     /// Runs a query that is a transaction by itself. Its parameters are the queue and these.

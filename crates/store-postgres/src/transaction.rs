@@ -118,19 +118,13 @@ pub(crate) fn own_session(settings: &Builder) -> String {
 #[cfg(test)]
 mod tests {
     use super::switch_off;
-    use tokio_postgres::NoTls;
-    use wheelhouse_test_servers::Server;
+    use crate::plans::on_server;
 
     /// All supported servers have `lock_timeout`. None has `no_such_timeout`, as those before
     /// PostgreSQL 17 have no `transaction_timeout`.
     #[test]
     fn a_timeout_is_switched_off_where_the_server_has_it() {
-        let Some(server) = Server::postgres() else { return };
-        let url = server.url();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-            tokio::spawn(connection);
+        on_server(async |client, _, _| {
             let show = async || -> String {
                 client.query_one("SHOW lock_timeout", &[]).await.unwrap().get(0)
             };

@@ -76,23 +76,17 @@ impl Connection {
 
     /// Connects at the first call.
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
-        let servers = Arc::new(Servers::new(&settings)?);
-        let keys = Keys::new(&settings.queue);
-        let (epoch, unreported, failures) = (String::new(), false, 0);
-        let (open, checked) = (None, None);
-        let kinds = BTreeSet::new();
-        let format = FORMAT;
         Ok(Self {
+            keys: Keys::new(&settings.queue),
+            servers: Arc::new(Servers::new(&settings)?),
             settings,
-            keys,
-            servers,
-            open,
-            checked,
-            epoch,
-            unreported,
-            format,
-            failures,
-            kinds,
+            open: None,
+            checked: None,
+            epoch: String::new(),
+            unreported: false,
+            format: FORMAT,
+            failures: 0,
+            kinds: BTreeSet::new(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, begin, cancel, job, key, put};
+use crate::jobs::{KIND, ack, begin, cancel, job, key, put, retry};
 use crate::rig::{LEASE, Rig, after};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -82,12 +82,8 @@ pub fn a_claim_begins_the_first_runs(bed: &mut Bed) {
         assert!(matches!(row.state, State::Begun(_)) && row.attempt == 1, "{row:?}");
     }
 
-    let released = |leased: &Leased| Change::Release {
-        key: leased.job.key.clone(),
-        token: leased.token,
-        when: after(0),
-    };
-    assert_eq!(rig.commit(&[ack(&leased[0]), released(&leased[1])]), [done; 2]);
+    let released = Change::Release { key: key("b"), token: leased[1].token, when: after(0) };
+    assert_eq!(rig.commit(&[ack(&leased[0]), released]), [done; 2]);
     assert_eq!(rig.find("b").map(|row| (row.attempt, row.state)), Some((0, State::Pending)));
     assert_eq!(seen(&claim_and_begin(&mut rig, 9, 9)), [begun("b")], "it begins again");
     rig.advance(LEASE);
@@ -119,12 +115,7 @@ pub fn a_claim_begins_first_attempts_without_a_policy(bed: &mut Bed) {
     rig.commit(&[put("a", 0), Change::Put(with_policy), put("c", 0)]);
     let (leased, which) = begun(&mut rig, 9);
     assert_eq!(which, [true, false, false], "the second has a policy");
-    let retry = |leased: &Leased| Change::Retry {
-        key: leased.job.key.clone(),
-        token: leased.token,
-        when: after(0),
-    };
-    let changes = [retry(&leased[0]), ack(&leased[1]), retry(&leased[2])];
+    let changes = [retry(&leased[0], 0), ack(&leased[1]), retry(&leased[2], 0)];
     assert_eq!(rig.commit(&changes), [Outcome::Done; 3]);
     let (leased, which) = begun(&mut rig, 9);
     assert_eq!(which, [false, false], "the first had an attempt");

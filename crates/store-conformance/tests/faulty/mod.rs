@@ -8,7 +8,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, MemoryStore,
     Outcome, Put, State, Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
-use wheelhouse_store_conformance::jobs::begin;
+use wheelhouse_store_conformance::jobs::{begin, retry};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -95,12 +95,9 @@ impl Faulty {
             0..count
         };
         if self.fault == Fault::CountsTwice && count > 0 {
-            let retry = |Leased { job, token, .. }: &Leased| {
-                let (key, token) = (job.key.clone(), *token);
-                Change::Retry { key, token, when: When::After(Duration::ZERO) }
-            };
             let begins = new[which.clone()].iter().map(begin);
-            let again: Vec<_> = begins.chain(new.iter().map(retry)).collect();
+            let retries = new.iter().map(|leased| retry(leased, 0));
+            let again: Vec<_> = begins.chain(retries).collect();
             self.store.commit(&again)?;
             (new, next) = self.store.claim(kinds, none, visibility)?;
         }
