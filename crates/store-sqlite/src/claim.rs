@@ -70,14 +70,13 @@ impl Claim {
             UPDATE job SET visible_at = ?1, attempt = ?2, state = ?3, token = ?4, until = ?5,
                 holder = ?6
             WHERE key = ?7";
-        let (state, number, end) = columns(row.state);
-        let (visible_at, attempt, key) = (millis(row.visible_at), row.attempt, job.key.as_bytes());
+        let [_, visible_at, _, _, attempt, state, number, end] = columns(&row);
+        let key = job.key.as_bytes();
         let values = params![visible_at, attempt, state, number, end, self.holder, key];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{} was read in this transaction", job.key);
         batch.wrote = true;
-        let job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
-        Ok(Some(Leased { job, token, until, was_lost }))
+        Ok(Some(Leased { job: row.with(job), token, until, was_lost }))
     }
 }
 

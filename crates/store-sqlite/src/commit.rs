@@ -206,20 +206,12 @@ impl Table for Batch<'_> {
             ON CONFLICT (key) DO UPDATE SET due = ?1, visible_at = ?2, generation = ?3,
                 occurrence = ?4, attempt = ?5, state = ?6, token = ?7, until = ?8, kind = ?10,
                 payload = ?11, policy = ?12, holder = iif(?7 IS NULL, NULL, holder)";
-        let (state, token, until) = columns(row.state);
+        let [due, visible_at, generation, occurrence, attempt, state, token, until] = columns(row);
+        let (key, kind, payload, policy) =
+            (job.key.as_bytes(), &*job.kind, &job.payload, &job.policy);
         self.connection.prepare_cached(put)?.execute(params![
-            millis(row.due),
-            millis(row.visible_at),
-            signed(row.generation),
-            signed(row.occurrence),
-            row.attempt,
-            state,
-            token,
-            until,
-            job.key.as_bytes(),
-            &*job.kind,
-            job.payload,
-            job.policy,
+            due, visible_at, generation, occurrence, attempt, state, token, until, key, kind,
+            payload, policy
         ])?;
         self.wrote = true;
         if row.state == State::Pending {
@@ -233,17 +225,10 @@ impl Table for Batch<'_> {
             UPDATE job SET due = ?1, visible_at = ?2, occurrence = ?3, attempt = ?4, state = ?5,
                 token = ?6, until = ?7, holder = iif(?6 IS NULL, NULL, holder)
             WHERE key = ?8";
-        let (state, token, until) = columns(row.state);
-        let changed = self.connection.prepare_cached(set)?.execute(params![
-            millis(row.due),
-            millis(row.visible_at),
-            signed(row.occurrence),
-            row.attempt,
-            state,
-            token,
-            until,
-            key.as_bytes(),
-        ])?;
+        let [due, visible_at, _, occurrence, attempt, state, token, until] = columns(row);
+        let name = key.as_bytes();
+        let values = params![due, visible_at, occurrence, attempt, state, token, until, name];
+        let changed = self.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote = true;
         if row.state == State::Pending {

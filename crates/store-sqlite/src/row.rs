@@ -57,11 +57,19 @@ pub(crate) fn dead(row: &SqlRow<'_>) -> Result<Dead> {
     Ok(Dead { job: entry(row)?, reason: row.get(12)?, at: time(row, 13)? })
 }
 
-/// The columns `state`, `token` and `until` of a state.
-pub(crate) fn columns(state: State) -> (i64, Option<i64>, Option<i64>) {
-    let lease = state.lease();
-    let token = lease.map(|lease| signed(lease.token.0));
-    (state.number().into(), token, lease.map(|lease| millis(lease.until)))
+/// The columns that [`row`] reads.
+pub(crate) fn columns(row: &Row) -> [Option<i64>; 8] {
+    let lease = row.state.lease();
+    [
+        Some(millis(row.due)),
+        Some(millis(row.visible_at)),
+        Some(signed(row.generation)),
+        Some(signed(row.occurrence)),
+        Some(row.attempt.into()),
+        Some(row.state.number().into()),
+        lease.map(|lease| signed(lease.token.0)),
+        lease.map(|lease| millis(lease.until)),
+    ]
 }
 
 /// Converts to a signed integer, as SQLite stores them. The order is kept only below 2^63.
