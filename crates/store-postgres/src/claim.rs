@@ -4,7 +4,7 @@ use crate::error::store_error;
 use crate::floor::ClaimStats;
 use crate::row;
 use crate::settings::Builder;
-use crate::statements::{Statements, param};
+use crate::statements::{Statements, parameters};
 use std::time::Duration;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
@@ -39,17 +39,8 @@ impl Claim<'_> {
             let left = number(limit.bytes) - number(bytes);
             let unbounded = i64::from(all.is_empty());
             let begin = number(limit.begin_after(&all));
-            let parameters = [
-                param(&queue),
-                param(&kinds),
-                param(&want),
-                param(&visibility),
-                param(&clock),
-                param(&floor),
-                param(&left),
-                param(&unbounded),
-                param(&begin),
-            ];
+            let parameters =
+                parameters![queue, kinds, want, visibility, clock, floor, left, unbounded, begin];
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(first(&rows)?, floor, found == want || is_cut)?;
@@ -65,7 +56,7 @@ impl Claim<'_> {
         }
         // All jobs before this time are leased; a job that is committed later notifies.
         let from = stats.map_or(floor, ClaimStats::end);
-        let parameters = [param(&queue), param(&kinds), param(&clock), param(&from)];
+        let parameters = parameters![queue, kinds, clock, from];
         let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
         Ok((all, stats, next_of(first(&rows)?)?))
     }

@@ -44,6 +44,15 @@ pub(crate) fn param<T: Typed>(value: &T) -> Parameter<'_> {
     (value, T::TYPE)
 }
 
+/// An array of values as parameters.
+macro_rules! parameters {
+    ($($value:expr),+) => {
+        [$($crate::statements::param(&$value)),+]
+    };
+}
+
+pub(crate) use parameters;
+
 /// The statements that the server has prepared for a session, by their text.
 #[derive(Default)]
 pub(crate) struct Prepared(Mutex<HashMap<String, Statement>>);
