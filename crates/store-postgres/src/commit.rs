@@ -6,9 +6,7 @@ use crate::row::{self, columns, millis};
 use crate::statements::{Parameter, Statements, param, parameters};
 use tokio_postgres::{GenericClient, Row as SqlRow, Transaction};
 use wheelhouse_durable::store::rules::Row;
-use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, Token, When,
-};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token};
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order. The tables
@@ -109,12 +107,9 @@ impl<C: GenericClient> Call<'_, C> {
             };
             let letter = include_str!("sql/letter.sql");
             for sql in self.query(letter, &parameters![generation.cast_signed()]).await? {
-                let Dead { job, .. } = row::dead(&sql)?;
-                let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
-                keys.push(key.clone());
-                let when = When::At(due);
-                let put = Put { key, kind, payload, policy, when, replace: false };
-                batch.dead.insert(*generation, (put, occurrence));
+                let job = row::dead(&sql)?.job;
+                keys.push(job.key.clone());
+                batch.dead.insert(*generation, job);
             }
         }
         // All transactions lock rows in this order, so no two wait for each other.

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp,
-    Token, When,
+    Change, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp, Token,
 };
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
@@ -259,14 +258,11 @@ impl Table for Batch<'_> {
         self.remove(key)
     }
 
-    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>> {
+    fn dead(&mut self, generation: u64) -> Result<Option<Entry>> {
         let select = format!("SELECT {DEAD} FROM dead WHERE generation = ?1");
         let mut select = self.connection.prepare_cached(&select)?;
         let dead = select.query_row([signed(generation)], row::dead).optional()?;
-        Ok(dead.map(|Dead { job, .. }| {
-            let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
-            (Put { key, kind, payload, policy, when: When::At(due), replace: false }, occurrence)
-        }))
+        Ok(dead.map(|dead| dead.job))
     }
 
     fn forget(&mut self, generation: u64) -> Result<bool> {
