@@ -1,6 +1,7 @@
 //! Jobs, changes and calls for the tests of a store. A call that fails panics.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, When,
 };
@@ -96,4 +97,13 @@ pub fn names(leased: &[Leased]) -> Vec<String> {
 /// All rows.
 pub fn rows(store: &mut dyn Store) -> Vec<Entry> {
     store.scan(None, usize::MAX).expect("a scan succeeds")
+}
+
+/// Waits until a condition holds. Panics if it does not hold within 60 seconds.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited for 60 s: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
 }

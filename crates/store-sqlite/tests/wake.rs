@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_durable::store::{Outcome, Store};
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{KIND, claim, key, names, one, put};
+use wheelhouse_store_conformance::jobs::{KIND, claim, key, names, one, put, wait_until};
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -31,7 +31,7 @@ fn waiting(path: &Path) -> (Durable, Receiver<String>) {
     });
     let timers = Durable::builder(handlers).poll(Duration::from_secs(3_600));
     let timers = timers.start(SqliteStore::open(path).unwrap()).unwrap();
-    until(|| claims(&timers) > 0, "the first claim");
+    wait_until("the first claim", || claims(&timers) > 0);
     let polls_only = timers.snapshot().store.contains_key("polls_only");
     assert!(!polls_only, "an inotify instance is left: see fs.inotify.max_user_instances");
     (timers, runs)
@@ -39,14 +39,6 @@ fn waiting(path: &Path) -> (Durable, Receiver<String>) {
 
 fn claims(timers: &Durable) -> u64 {
     timers.snapshot().counts.claims
-}
-
-fn until(mut is_done: impl FnMut() -> bool, what: &str) {
-    let begun = Instant::now();
-    while !is_done() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn next(runs: &Receiver<String>) -> String {
@@ -103,7 +95,7 @@ fn a_store_is_not_woken_twice_by_its_own_commits() {
         one(&mut store, put(&format!("own {n}"), delay));
         assert_eq!(count.load(Ordering::SeqCst), 2 * n + 1, "by itself");
         one(&mut other, put(&format!("other {n}"), delay - 5_000));
-        until(|| count.load(Ordering::SeqCst) > 2 * n + 1, "by the other");
+        wait_until("by the other", || count.load(Ordering::SeqCst) > 2 * n + 1);
         assert_eq!(count.load(Ordering::SeqCst), 2 * n + 2);
     }
 }
@@ -117,7 +109,7 @@ fn dies_before_its_signal() {
     let silent = Connection::open(&path).unwrap();
     silent.query_row("SELECT last FROM meta", (), |_| Ok(())).unwrap();
     println!("ready");
-    until(|| go(&path).exists(), "the parent's word");
+    wait_until("the parent's word", || go(&path).exists());
     let insert = "INSERT INTO job VALUES
         (x'61', 'work/1', 1, 1, 0, NULL, NULL, NULL, 1, 0, 0, '', x'')";
     silent.execute(insert, ()).unwrap();
@@ -177,14 +169,17 @@ fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
     drop(old);
     // A process that another test starts has the lock of the old store for a moment.
     let mut opened = None;
-    until(|| SqliteStore::open(&path).is_ok_and(|store| opened.replace(store).is_none()), "opens");
+    wait_until("the new file opens", || {
+        opened = SqliteStore::open(&path).ok();
+        opened.is_some()
+    });
     let mut store = opened.unwrap();
     let count = counted(&mut store);
     one(&mut SqliteStore::open(&path).unwrap(), put("a", 0));
-    until(|| count.load(Ordering::SeqCst) > 0, "the new file wakes");
+    wait_until("the new file wakes", || count.load(Ordering::SeqCst) > 0);
     assert_eq!(names(&claim(&mut store)), ["a"]);
     drop(store);
-    until(|| Arc::strong_count(&of_old) == 1, "the thread of the old store ends");
+    wait_until("the thread of the old store ends", || Arc::strong_count(&of_old) == 1);
 }
 
 /// A program is also woken by a transaction of the user, in its own process or another, however
@@ -202,7 +197,7 @@ fn a_transaction_of_the_user_wakes() {
         transaction.commit().unwrap();
         assert_eq!(next(&runs), name);
         // Its ack would wait for the next transaction.
-        until(|| timers.snapshot().in_flight == 0, "the ack");
+        wait_until("the ack", || timers.snapshot().in_flight == 0);
     }
 }
 

@@ -41,6 +41,7 @@ mod suite;
 
 pub use proxy::{Network, Proxy};
 pub use suite::{Connect, How, TestServer, TestServers};
+pub use wheelhouse_store_conformance::jobs::wait_until;
 
 use keeper::Keeper;
 use std::ffi::OsString;
@@ -200,19 +201,6 @@ impl Server {
 pub fn queue() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
-}
-
-/// Waits until a condition holds.
-///
-/// # Panics
-///
-/// If it does not hold within 60 seconds.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited for 60 s: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// A port that was free a moment ago.

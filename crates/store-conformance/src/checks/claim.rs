@@ -1,17 +1,13 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, begin, cancel, job, key, put, retry};
+use crate::jobs::{KIND, ack, begin, cancel, job, key, put, retry, wait_until};
 use crate::rig::{LEASE, Rig, after};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Kind, Kinds, Leased, Next, Outcome, Put, State, Timestamp,
 };
-
-/// How long an earlier job may take to wake a program of another connection.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The limit of bytes holds in a large claim and for large payloads, and the next claims lease the
 /// other jobs in order.
@@ -190,17 +186,13 @@ pub fn an_earlier_job_wakes(bed: &mut Bed) {
         let store = if here { &mut rig.store } else { &mut other };
         store.commit(&[change]).expect("a commit succeeds");
         // A server's message takes some time.
-        let begun = Instant::now();
-        while calls.load(Ordering::SeqCst) == before {
-            assert!(begun.elapsed() < PATIENCE, "{what} wakes");
-            std::thread::yield_now();
-        }
+        wait_until(what, || calls.load(Ordering::SeqCst) > before);
     };
-    wakes(&mut rig, put("a", 500), "the first job", true);
-    wakes(&mut rig, put("b", 300), "an earlier job", true);
+    wakes(&mut rig, put("a", 500), "the first job wakes", true);
+    wakes(&mut rig, put("b", 300), "an earlier job wakes", true);
     let moved = Change::Move { key: key("a"), when: after(100) };
-    wakes(&mut rig, moved, "a moved job", true);
+    wakes(&mut rig, moved, "a moved job wakes", true);
     if rig.bed.wakes_across_connections {
-        wakes(&mut rig, put("c", 50), "a job of another connection", false);
+        wakes(&mut rig, put("c", 50), "a job of another connection wakes", false);
     }
 }
