@@ -1,5 +1,7 @@
 //! Jobs, changes and calls for the tests of a store. A call that fails panics.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
@@ -97,6 +99,14 @@ pub fn names(leased: &[Leased]) -> Vec<String> {
 /// All rows.
 pub fn rows(store: &mut dyn Store) -> Vec<Entry> {
     store.scan(None, usize::MAX).expect("a scan succeeds")
+}
+
+/// Counts the calls of the store's waker.
+pub fn count_wakes(store: &mut dyn Store) -> Arc<AtomicUsize> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&count);
+    store.wake_by(Arc::new(move || _ = counts.fetch_add(1, Ordering::SeqCst)));
+    count
 }
 
 /// Waits until a condition holds. Panics if it does not hold within 60 seconds.

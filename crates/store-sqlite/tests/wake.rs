@@ -10,12 +10,14 @@ use common::{Process, file, go, temporary};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use wheelhouse_durable::store::{Outcome, Store};
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{KIND, claim, key, names, one, put, wait_until};
+use wheelhouse_store_conformance::jobs::{
+    KIND, claim, count_wakes, key, names, one, put, wait_until,
+};
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -72,16 +74,6 @@ fn a_job_of_another_process_runs_without_a_poll() {
     assert!(claims < 30, "{claims} claims, though only three of 203 jobs were the earliest");
 }
 
-/// Wakes of a store, counted.
-fn counted(store: &mut SqliteStore) -> Arc<AtomicUsize> {
-    let count = Arc::new(AtomicUsize::new(0));
-    let counts = Arc::clone(&count);
-    store.wake_by(Arc::new(move || {
-        counts.fetch_add(1, Ordering::SeqCst);
-    }));
-    count
-}
-
 /// A store is woken once for each earlier job: directly if it commits the job itself, and otherwise
 /// by the watcher.
 #[test]
@@ -89,7 +81,7 @@ fn a_store_is_not_woken_twice_by_its_own_commits() {
     let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     let mut other = SqliteStore::open(&path).unwrap();
-    let count = counted(&mut store);
+    let count = count_wakes(&mut store);
     for n in 0..20_usize {
         let delay = 1_000_000 - 10_000 * n as u64;
         one(&mut store, put(&format!("own {n}"), delay));
@@ -160,7 +152,7 @@ fn a_waiting_process_may_be_killed() {
 fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
     let (_folder, path) = temporary();
     let mut old = SqliteStore::open(&path).unwrap();
-    let of_old = counted(&mut old);
+    let of_old = count_wakes(&mut old);
     for suffix in ["", "-wal", "-shm"] {
         fs::remove_file(path.with_extension(format!("timers{suffix}"))).unwrap();
     }
@@ -174,7 +166,7 @@ fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
         opened.is_some()
     });
     let mut store = opened.unwrap();
-    let count = counted(&mut store);
+    let count = count_wakes(&mut store);
     one(&mut SqliteStore::open(&path).unwrap(), put("a", 0));
     wait_until("the new file wakes", || count.load(Ordering::SeqCst) > 0);
     assert_eq!(names(&claim(&mut store)), ["a"]);
@@ -208,10 +200,10 @@ fn a_store_that_cannot_be_woken_is_reported() {
     let polls_only = |store: &mut SqliteStore| store.gauges().unwrap().contains_key("polls_only");
     let mut store = SqliteStore::open(&path).unwrap();
     assert!(!polls_only(&mut store), "it need not be woken");
-    counted(&mut store);
+    count_wakes(&mut store);
     assert!(!polls_only(&mut store));
     let mut store = SqliteStore::open(&path).unwrap();
     fs::remove_file(path.with_extension("timers-wal")).unwrap();
-    counted(&mut store);
+    count_wakes(&mut store);
     assert!(polls_only(&mut store));
 }

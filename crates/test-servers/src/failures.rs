@@ -3,7 +3,6 @@
 //! promise that was broken and with what happened instead.
 
 use crate::{Connect, How, Network, Proxy, TestServer, wait_until};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Kinds, Leased, Outcome, Put, Store, StoreError,
 };
 use wheelhouse_store_conformance::history;
-use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, job, key};
+use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, count_wakes, job, key};
 
 const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);
@@ -217,16 +216,13 @@ pub fn what_has_no_delay_is_due_at_once(tested: &TestServer) {
 
 /// A waiting store is also woken for an earlier job after the server was restarted.
 pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
-    let (queue, calls) = ("told again", Arc::new(AtomicU32::new(0)));
+    let queue = "told again";
     let mut waits = tested.open_queue(tested.server.address(), queue, LONG);
     let mut other = tested.open_queue(tested.server.address(), queue, LONG);
-    let counted = Arc::clone(&calls);
-    waits.wake_by(Arc::new(move || {
-        counted.fetch_add(1, Ordering::SeqCst);
-    }));
+    let calls = count_wakes(&mut *waits);
     tested.server.kill();
     tested.server.start();
-    let told = |least: u32| {
+    let told = |least: usize| {
         wait_until("the store is woken", || calls.load(Ordering::SeqCst) >= least);
         calls.load(Ordering::SeqCst)
     };

@@ -1,10 +1,11 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, begin, cancel, job, key, put, retry, wait_until};
+use crate::jobs::{
+    KIND, ack, begin, cancel, count_wakes, job, key, put, retry, wait_until,
+};
 use crate::rig::{LEASE, Rig, after};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Kind, Kinds, Leased, Next, Outcome, Put, State, Timestamp,
 };
@@ -172,13 +173,7 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut Bed) {
 /// connection.
 pub fn an_earlier_job_wakes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    let calls = Arc::new(AtomicU32::new(0));
-    rig.store.wake_by(Arc::new({
-        let calls = Arc::clone(&calls);
-        move || {
-            calls.fetch_add(1, Ordering::SeqCst);
-        }
-    }));
+    let calls = count_wakes(&mut *rig.store);
     let mut other = rig.bed.connect();
     let mut wakes = |rig: &mut Rig<'_>, change: Change, what: &str, here: bool| {
         rig.claim();
