@@ -1,6 +1,6 @@
 //! 2. Never early, never a tick late.
 
-use super::{STARTS, Watched, distances};
+use super::{STARTS, Watched, distances, starts_and_deadlines};
 use crate::latest;
 use crate::random::Random;
 use wheelhouse_core::backend::{Backend, Precision};
@@ -34,13 +34,8 @@ fn fires_in_time<B: Backend>(start: u64, deadline: u64) {
 }
 
 fn at_every_distance<B: Backend>() {
-    for start in STARTS {
-        for distance in distances().filter(|distance| *distance > 0) {
-            if let Some(deadline) = start.checked_add(distance) {
-                fires_in_time::<B>(start, deadline);
-            }
-        }
-    }
+    let later = starts_and_deadlines().filter(|(start, deadline)| deadline > start);
+    later.for_each(|(start, deadline)| fires_in_time::<B>(start, deadline));
 }
 
 /// The lateness of a timer depends on the position of its deadline in its slot.
@@ -58,18 +53,15 @@ fn at_every_phase<B: Backend>() {
 /// One timer, and a clock that halves the distance to its deadline with every call, so that a wheel
 /// cascades on all levels.
 fn on_a_way_of_many_stops<B: Backend>() {
-    for start in STARTS {
-        for distance in distances().filter(|distance| *distance > 1) {
-            let Some(deadline) = start.checked_add(distance) else { continue };
-            let mut watched = Watched::<B>::new(start);
-            watched.insert(deadline);
-            while watched.now < deadline - 1 {
-                let half = (deadline - watched.now) / 2;
-                watched.pop(watched.now + half);
-            }
-            watched.pop_all(latest::<B>(start, deadline));
-            assert!(watched.is_empty(), "contract 2: inserted at {start}, due at {deadline}");
+    for (start, deadline) in starts_and_deadlines().filter(|(start, end)| end - start > 1) {
+        let mut watched = Watched::<B>::new(start);
+        watched.insert(deadline);
+        while watched.now < deadline - 1 {
+            let half = (deadline - watched.now) / 2;
+            watched.pop(watched.now + half);
         }
+        watched.pop_all(latest::<B>(start, deadline));
+        assert!(watched.is_empty(), "contract 2: inserted at {start}, due at {deadline}");
     }
 }
 

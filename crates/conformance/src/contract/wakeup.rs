@@ -1,6 +1,6 @@
 //! 7. Wake-up.
 
-use super::{STARTS, Watched, distances};
+use super::{Watched, starts_and_deadlines};
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
@@ -38,12 +38,10 @@ fn none_if_and_only_if_empty<B: Backend>() {
 }
 
 fn one_timer_at_every_distance<B: Backend>() {
-    for start in STARTS {
-        for deadline in distances().filter_map(|distance| start.checked_add(distance)) {
-            let mut watched = Watched::<B>::new(start);
-            let timer = watched.insert(deadline);
-            assert_eq!(watched.wake(), [timer], "contract 7: from {start}, due at {deadline}");
-        }
+    for (start, deadline) in starts_and_deadlines() {
+        let mut watched = Watched::<B>::new(start);
+        let timer = watched.insert(deadline);
+        assert_eq!(watched.wake(), [timer], "contract 7: from {start}, due at {deadline}");
     }
 }
 
