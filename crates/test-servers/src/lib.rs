@@ -41,6 +41,8 @@ mod suite;
 
 pub use proxy::{Network, Proxy};
 pub use suite::{Connect, How, TestServer, TestServers};
+#[doc(hidden)]
+pub use wheelhouse_durable::store;
 pub use wheelhouse_store_conformance::jobs::wait_until;
 
 use keeper::Keeper;
