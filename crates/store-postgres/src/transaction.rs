@@ -29,7 +29,7 @@ pub(crate) async fn transact<T>(
     is_own: bool,
     call: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, Failed> {
-    let begin = if is_own { begin_own(settings) } else { begin(settings) };
+    let begin = if is_own { format!("BEGIN {}", access(settings)) } else { begin(settings) };
     // Not sent together with the first statement: behind a proxy that delays small packets until
     // the previous one is acknowledged, that would take 40 ms.
     let begun = client.batch_execute(&begin).await.map_err(store_error);
@@ -97,10 +97,6 @@ pub(crate) fn begin(settings: &Builder) -> String {
     let set = set(settings, "SET LOCAL");
     let no_timeout = switch_off(TRANSACTION_TIMEOUT, true);
     format!("BEGIN ISOLATION LEVEL READ COMMITTED {access}{set}; {no_timeout}")
-}
-
-fn begin_own(settings: &Builder) -> String {
-    format!("BEGIN {}", access(settings))
 }
 
 /// The statements that prepare a session which belongs to this program until it ends: the settings,
