@@ -63,7 +63,8 @@ pub mod checks {
 /// The time that a server may take to answer after its start.
 const START: Duration = Duration::from_secs(30);
 
-/// A server in a temporary folder. It runs until this value is dropped.
+/// A server in a temporary folder. It runs until this value is dropped. Each call that starts one
+/// panics if it does not answer within 30 seconds.
 #[derive(Debug)]
 pub struct Server {
     keeper: Keeper,
@@ -106,10 +107,6 @@ fn answers(address: SocketAddr, request: &[u8], expected: &[u8]) -> bool {
 
 impl Server {
     /// Starts `command`, which must serve this port of 127.0.0.1.
-    ///
-    /// # Panics
-    ///
-    /// If it does not answer within 30 seconds.
     fn run((folder, port): (PathBuf, u16), command: &[OsString], protocol: Protocol) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let server = Self { keeper: Keeper::new(folder, command), address, protocol };
@@ -154,10 +151,6 @@ impl Server {
     }
 
     /// Starts it again after [`kill`](Self::kill), on the files that it left.
-    ///
-    /// # Panics
-    ///
-    /// If the server does not answer within 30 seconds.
     pub fn start(&self) {
         let begun = Instant::now();
         while !self.start_once() {

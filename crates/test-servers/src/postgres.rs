@@ -8,7 +8,6 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All of these panic if the server does not answer within 30 seconds.
 impl Server {
     /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
     /// name.

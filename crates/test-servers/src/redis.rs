@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 const SLOTS: u32 = 16_384;
 
-/// All of these panic if the server does not answer within 30 seconds.
 impl Server {
     /// Starts a Redis that writes everything that it acknowledges to its append-only file first.
     /// `more` are further options.
