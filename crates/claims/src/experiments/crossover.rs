@@ -5,7 +5,7 @@
 //! level, at most m - 1 times, and fires. Each visit counts as one in both, so that Varghese and
 //! Lauck's T* = m M c7/c6 is m M.
 
-use super::drive::wakeups;
+use super::drive::run_out;
 use crate::StatedGrowth::{AtMost, Is};
 use crate::count::random;
 use crate::growth::Curve;
@@ -45,8 +45,8 @@ fn run(setup: &Setup, e: &mut Evidence) {
                 let start = counted.now() + random.random_range(1..1 << 20);
                 counted.advance(start, |_| ());
                 counted.fill([delay]);
-                let of_one =
-                    wakeups(&mut counted).iter().map(|it| it.moved + it.fired).sum::<u64>();
+                let [fired, moved, _] = run_out(&mut counted);
+                let of_one = fired + moved;
                 if delay < per_level.pow(levels - 1) {
                     most = most.max(of_one.saturating_sub(u64::from(levels)));
                 }
