@@ -217,14 +217,14 @@ words! {
     /// The order in which timers are started, by their deadlines.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Order {
-        /// At random.
-        Random = "random",
+        /// All at one tick, as in the articles: many timers with the same delay.
+        Equal = "all equal",
         /// Each later than all before.
         Ascending = "ascending",
+        /// At random.
+        Random = "random",
         /// Each earlier than all before.
         Descending = "descending",
-        /// All at one tick.
-        Equal = "all equal",
     }
 }
 

@@ -19,14 +19,11 @@ pub(super) const BURST: Experiment = Experiment {
     run,
 };
 
-/// The orders of deadlines. The first one is the article's: many timers with the same delay.
-const ORDERS: [Order; 4] = [Order::Equal, Order::Ascending, Order::Random, Order::Descending];
-
 fn run(setup: &Setup, e: &mut Evidence) {
     let sizes = setup.ordered_sizes();
     let mut sweep = Sweep::new("Starting, stopping, firing", "steps of each, the mean of n");
     for name in STRUCTURES {
-        for order in ORDERS {
+        for order in Order::ALL {
             let curves = setup.life(name, order, &sizes);
             sweep.add_run(&format!("{name}, {}", order.name()), ["start", "stop", "fire"], curves);
         }
