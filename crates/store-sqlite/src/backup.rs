@@ -2,8 +2,8 @@
 
 use crate::error::store_error;
 use crate::files::{check_journal, real, with_suffix};
-use crate::open::{connect, open_to_read, verify};
 use crate::holder::{self, remove};
+use crate::open::{connect, open_to_read, verify};
 use crate::{SqliteStore, schema};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};

@@ -1,9 +1,7 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{
-    KIND, ack, begin, cancel, count_wakes, job, key, put, retry, wait_until,
-};
+use crate::jobs::{KIND, ack, begin, cancel, count_wakes, job, key, put, retry, wait_until};
 use crate::rig::{LEASE, Rig, after};
 use std::sync::atomic::Ordering;
 use wheelhouse_durable::store::{
