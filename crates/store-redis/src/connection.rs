@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Kinds, StoreError, reconnect_backoff};
@@ -20,27 +20,16 @@ const FORMAT: u32 = 1;
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
     ($file:literal) => {
-        Script::new(concat!(include_str!("scripts/common.lua"), include_str!($file)))
+        LazyLock::new(|| {
+            Script::new(concat!(include_str!("scripts/common.lua"), include_str!($file)))
+        })
     };
 }
 
-pub(crate) struct Scripts {
-    pub(crate) commit: Script,
-    pub(crate) claim: Script,
-    pub(crate) kinds: Script,
-    pub(crate) rows: Script,
-}
-
-impl Scripts {
-    pub(crate) fn new() -> Self {
-        Self {
-            commit: script!("scripts/commit.lua"),
-            claim: script!("scripts/claim.lua"),
-            kinds: script!("scripts/kinds.lua"),
-            rows: script!("scripts/rows.lua"),
-        }
-    }
-}
+pub(crate) static COMMIT: LazyLock<Script> = script!("scripts/commit.lua");
+pub(crate) static CLAIM: LazyLock<Script> = script!("scripts/claim.lua");
+pub(crate) static KINDS: LazyLock<Script> = script!("scripts/kinds.lua");
+pub(crate) static ROWS: LazyLock<Script> = script!("scripts/rows.lua");
 
 /// How often the server's settings are checked.
 pub(crate) const CHECK: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::commit::{self, AT_ONCE, Arguments, millis};
-use crate::connection::{Connection, Scripts};
+use crate::connection::{CLAIM, COMMIT, Connection, KINDS, ROWS};
 use crate::listen::{Listener, listen};
 use crate::row;
 use crate::scan::Scan;
@@ -18,7 +18,6 @@ use wheelhouse_durable::store::{
 /// settings.
 pub struct RedisStore {
     connection: Connection,
-    scripts: Scripts,
     listener: Option<Listener>,
     scan: Scan,
 }
@@ -47,7 +46,7 @@ impl RedisStore {
     }
 
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
+        Self { connection, listener: None, scan: Scan::default() }
     }
 
     /// One step of a claim, of at most [`AT_ONCE`] jobs, after earlier steps have leased some.
@@ -64,15 +63,14 @@ impl RedisStore {
         let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
         // Negative if the only job so far is longer than the limit.
         let left = signed(limit.bytes) - signed(bytes);
-        let answer: Vec<Value> =
-            self.connection.change(&self.scripts.claim, Some(kinds), |command| {
-                command.arg(millis(visibility)).arg(most).arg(left);
-                // The first job is leased however long it is.
-                command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
-                for kind in kinds.iter() {
-                    command.arg(&**kind);
-                }
-            })?;
+        let answer: Vec<Value> = self.connection.change(&CLAIM, Some(kinds), |command| {
+            command.arg(millis(visibility)).arg(most).arg(left);
+            // The first job is leased however long it is.
+            command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
+            for kind in kinds.iter() {
+                command.arg(&**kind);
+            }
+        })?;
         let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
         let [now, next, removed] = head.each_ref().map(number);
@@ -131,7 +129,7 @@ impl RedisStore {
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (states, bodies): (Parts, Parts) =
-                self.connection.read(&self.scripts.rows, Some(&Kinds::default()), |command| {
+                self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
@@ -191,9 +189,7 @@ impl Store for RedisStore {
             some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
             let answer: Vec<u8> =
-                self.connection.change(&self.scripts.commit, None, |command| {
-                    arguments.add_to(command);
-                })?;
+                self.connection.change(&COMMIT, None, |command| arguments.add_to(command))?;
             debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
@@ -258,7 +254,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&self.scripts.kinds, None, |_| ())?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| ())?;
         let kinds = kinds.into_iter();
         Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }
