@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, When,
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 
 /// The kind of all jobs that this module makes.
@@ -99,6 +99,14 @@ pub fn names(leased: &[Leased]) -> Vec<String> {
 /// All rows.
 pub fn rows(store: &mut dyn Store) -> Vec<Entry> {
     store.scan(None, usize::MAX).expect("a scan succeeds")
+}
+
+/// Checks that a call has failed, with this text in its message. Returns the error.
+#[track_caller]
+pub fn fails<T>(answer: Result<T, StoreError>, text: &str) -> StoreError {
+    let Err(error) = answer else { panic!("no error with the text: {text}") };
+    assert!(error.to_string().contains(text), "{error}");
+    error
 }
 
 /// Counts the calls of the store's waker.

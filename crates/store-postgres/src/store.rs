@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::claim::{Claim, Claimed, number};
+use crate::claim::{Claim, number};
 use crate::commit::Call;
 use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
@@ -69,19 +69,6 @@ impl PostgresStore {
             let queue = settings.queue.as_str();
             on.query(sql, &[parameters![queue].as_slice(), parameters].concat()).await
         })
-    }
-
-    /// The store's clock, in milliseconds.
-    fn present(&mut self) -> Result<i64, StoreError> {
-        let limit = ClaimLimit::jobs(0);
-        let none = Claim { kinds: &[], limit, visibility: 0, floor: i64::MAX };
-        Ok(row::millis(self.claim_by(&none)?.2.now))
-    }
-
-    fn claim_by(&mut self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
-        // A claim of 0 jobs is one statement.
-        let scope = if claim.limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
-        self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await)
     }
 
     /// Commits changes of one sort by one statement. `None` if that has written nothing.
@@ -186,13 +173,16 @@ impl Store for PostgresStore {
         if limit.jobs > 0 {
             let is_unknown = self.floors.lock().of(kinds).is_unknown(begun);
             if is_unknown {
-                let present = self.present()?;
+                let present = row::millis(self.now()?);
                 self.floors.lock().of(kinds).begin_at(present);
             }
             floor = self.floors.lock().of(kinds).next(begun);
         }
         let claim = Claim { kinds: &names, limit, visibility, floor };
-        let claimed = self.claim_by(&claim);
+        // A claim of 0 jobs is one statement.
+        let scope = if limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
+        let claimed =
+            self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await);
         let now = Instant::now();
         if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
             self.floors.lock().of(kinds).record_timeout(floor, now - begun, now);

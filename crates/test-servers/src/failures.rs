@@ -191,26 +191,19 @@ pub fn a_slow_network_is_only_slow(tested: &TestServer) {
 }
 
 /// The server measures delays: no job is handed out before its delay is over, however often workers
-/// ask.
+/// ask. A job without a delay is due at the present rounded down: the next claim gets it.
 pub fn nothing_is_early_by_the_servers_clock(tested: &TestServer) {
     let mut store = tested.open(tested.server.address(), LONG);
     for n in 0..20 {
+        store.commit(&[put("at once", 0)]).expect("a commit succeeds");
+        let leased = claim(&mut *store, LONG);
+        assert_eq!(leased.len(), 1, "of attempt {n}");
+        store.commit(&[ack(&leased[0])]).expect("a commit succeeds");
         let begun = Instant::now();
         store.commit(&[put(&n.to_string(), 7)]).expect("a commit succeeds");
         let leased = claim_one(&mut *store, LONG);
         assert!(begun.elapsed() >= millis(7), "{:?} after a delay of 7 ms", begun.elapsed());
         store.commit(&[ack(&leased)]).expect("a commit succeeds");
-    }
-}
-
-/// A job without a delay is due at the present rounded down: the next claim gets it.
-pub fn what_has_no_delay_is_due_at_once(tested: &TestServer) {
-    let mut store = tested.open(tested.server.address(), LONG);
-    for n in 0..20 {
-        store.commit(&[put(&n.to_string(), 0)]).expect("a commit succeeds");
-        let leased = claim(&mut *store, LONG);
-        assert_eq!(leased.len(), 1, "of attempt {n}");
-        store.commit(&[ack(&leased[0])]).expect("a commit succeeds");
     }
 }
 

@@ -105,7 +105,6 @@ macro_rules! server_suite {
             a_worker_that_is_cut_off_is_superseded,
             a_slow_network_is_only_slow,
             nothing_is_early_by_the_servers_clock,
-            what_has_no_delay_is_due_at_once,
             who_waits_is_told_again_after_a_restart,
             a_history_of_three_processes_is_sound,
             a_reader_changes_nothing,
