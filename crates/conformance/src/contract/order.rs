@@ -28,8 +28,7 @@ pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
 /// Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
 fn ties_in_order_of_insertion<B: Backend>() {
     for distance in [0, 1, 5, 63, 64, 255, 256, 4_095, 4_096, 70_000, 1 << 20, 1 << 33, 1 << 62] {
-        let mut watched = Watched::<B>::new(100);
-        watched.insert_all((0..1_200).map(|n| 100 + distance + n % 3));
+        let mut watched = Watched::<B>::with(100, (0..1_200).map(|n| 100 + distance + n % 3));
         watched.advance(u64::MAX);
     }
 }
@@ -77,8 +76,7 @@ fn earlier_deadlines_at_no_later_tick<B: Backend>() {
 
 /// Inserts timers in order of their deadlines, and checks that they fire in that order.
 fn check_sorted<B: Backend>(start: u64, deadlines: impl IntoIterator<Item = u64>) {
-    let mut watched = Watched::<B>::new(start);
-    watched.insert_all(deadlines);
+    let mut watched = Watched::<B>::with(start, deadlines);
     let fired = watched.advance(u64::MAX);
     assert!(fired.is_sorted(), "contract 3: inserted at {start} in order, fired as {fired:?}");
 }
@@ -146,8 +144,7 @@ fn jumps_fire_as_steps_do<B: Backend>() {
 
 fn a_move_counts_as_an_insertion<B: Backend>() {
     for deadline in [5, 64, 300, 70_000, 1 << 33] {
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all([deadline; 4]);
+        let mut watched = Watched::<B>::with(0, [deadline; 4]);
         watched.reschedule(1, deadline);
         watched.reschedule(0, 9 * deadline);
         watched.reschedule(0, deadline);

@@ -69,8 +69,8 @@ fn on_a_way_of_many_stops<B: Backend>() {
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);
-        let mut watched = Watched::<B>::new(start);
-        watched.insert_all((0..2_000).map(|_| start + 1 + random.below(5_000)));
+        let mut watched =
+            Watched::<B>::with(start, (0..2_000).map(|_| start + 1 + random.below(5_000)));
         while !watched.is_empty() {
             // Timers inserted on the way have other phases.
             if random.one_in(8) && watched.inserted() < 3_000 {
@@ -84,8 +84,7 @@ fn tick_by_tick<B: Backend>() {
 fn in_jumps_of_any_size<B: Backend>() {
     for bits in [6, 12, 20, 40, 60] {
         let mut random = Random::new(bits.into());
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all((0..2_000).map(|_| 1 + random.of_any_scale(bits)));
+        let mut watched = Watched::<B>::with(0, (0..2_000).map(|_| 1 + random.of_any_scale(bits)));
         while !watched.is_empty() {
             let to = watched.now + 1 + random.of_any_scale(bits - 2);
             if random.one_in(2) {

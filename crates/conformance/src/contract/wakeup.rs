@@ -49,8 +49,8 @@ fn from_wakeup_to_wakeup<B: Backend>() {
     for bits in [4, 8, 12, 16, 20, 30, 62] {
         let mut random = Random::new(u64::from(bits) + 70);
         let start = random.of_any_scale(bits);
-        let mut watched = Watched::<B>::new(start);
-        watched.insert_all((0..1_000).map(|_| start + random.of_any_scale(bits)));
+        let mut watched =
+            Watched::<B>::with(start, (0..1_000).map(|_| start + random.of_any_scale(bits)));
         while !watched.is_empty() {
             watched.wake();
         }

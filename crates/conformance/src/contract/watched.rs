@@ -65,6 +65,14 @@ impl<B: Backend> Watched<B> {
         watched
     }
 
+    /// A structure with these timers, its clock at `start`.
+    #[track_caller]
+    pub(crate) fn with(start: Tick, deadlines: impl IntoIterator<Item = Tick>) -> Self {
+        let mut watched = Self::new(start);
+        watched.insert_all(deadlines);
+        watched
+    }
+
     #[track_caller]
     pub(crate) fn insert_all(&mut self, deadlines: impl IntoIterator<Item = Tick>) {
         deadlines.into_iter().for_each(|deadline| _ = right(self.0.insert(deadline)));
