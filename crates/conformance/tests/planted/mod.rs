@@ -15,14 +15,23 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// The exact backend, with the fault of its thread.
-pub(crate) struct Planted;
+pub(crate) type Planted = Backed<false>;
 
-impl Backend for Planted {
+/// The backend that is late by design, with the fault of its thread. It rounds deadlines up to
+/// slots of eight ticks. Its bound allows one slot more.
+pub(crate) type Rounding = Backed<true>;
+
+pub(crate) struct Backed<const ROUNDS: bool>;
+
+impl<const ROUNDS: bool> Backend for Backed<ROUNDS> {
     const INFO: Info = Info {
-        name: "planted",
+        name: if ROUNDS { "rounding" } else { "planted" },
         structure: "ordered map with a fault",
         source: "this test",
-        precision: Precision::Exact,
+        precision: match ROUNDS {
+            true => Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
+            false => Precision::Exact,
+        },
         max_idle_wakeups: 0,
         max_timers: u32::MAX,
         costs: Costs {
@@ -47,29 +56,7 @@ impl Backend for Planted {
     type Timer<T, M: Meter> = Faulty<T, M>;
 
     fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty::new(false)
-    }
-
-    fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
-        Some(&timer.meter)
-    }
-}
-
-/// The backend that is late by design, with the fault of its thread. It rounds deadlines up to
-/// slots of eight ticks. Its bound allows one slot more.
-pub(crate) struct Rounding;
-
-impl Backend for Rounding {
-    const INFO: Info = Info {
-        name: "rounding",
-        precision: Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
-        ..Planted::INFO
-    };
-
-    type Timer<T, M: Meter> = Faulty<T, M>;
-
-    fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty::new(true)
+        Faulty::new(ROUNDS)
     }
 
     fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
