@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use wheelhouse_present::unknown;
 
-/// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
 
 /// A claim of an article, or of the literature behind it.
@@ -71,32 +70,19 @@ impl Claim {
     }
 }
 
-/// The origin of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// The article says it.
-    Article,
-    /// Our more precise form of what the article says.
-    Sharpened,
-    /// It is about our structures, or a fault that we found.
-    Ours,
-    /// The literature says it.
-    Literature,
-}
-
-impl Origin {
-    /// All, in the order of the tally.
-    pub const ALL: [Self; 4] = [Self::Article, Self::Sharpened, Self::Ours, Self::Literature];
-
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Article => "article",
-            Self::Sharpened => "sharpened",
-            Self::Ours => "ours",
-            Self::Literature => "literature",
-        }
+words! {
+    /// The origin of a statement.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Origin {
+        /// The article says it.
+        Article = "article",
+        /// Our more precise form of what the article says.
+        Sharpened = "sharpened",
+        /// It is about our structures, or a fault that we found.
+        Ours = "ours",
+        /// The literature says it.
+        Literature = "literature",
     }
 }
 
@@ -127,80 +113,58 @@ pub struct PrintedCodeStatement {
     pub prints: BTreeMap<String, String>,
 }
 
-/// The text that makes a claim.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
-)]
-pub enum Article {
-    /// `xtimingwheel`, a wheel with rounds in Go.
-    #[default]
-    S0,
-    /// A tutorial on rounds and layers, with wheels of days, weeks and months.
-    S1,
-    /// `alex023/clock`, a red-black tree in Go.
-    S2,
-    /// A port of Kafka's hierarchical wheel to Go.
-    S3,
-    /// Netty's and Kafka's wheels, and the timers of the JDK.
-    S4,
-    /// The sources of the articles: Varghese and Lauck, and the source code of the systems named.
-    #[serde(rename = "literature")]
-    Literature,
+words! {
+    /// The text that makes a claim.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+    )]
+    pub enum Article {
+        /// `xtimingwheel`, a wheel with rounds in Go.
+        #[default]
+        S0 = "S0",
+        /// A tutorial on rounds and layers, with wheels of days, weeks and months.
+        S1 = "S1",
+        /// `alex023/clock`, a red-black tree in Go.
+        S2 = "S2",
+        /// A port of Kafka's hierarchical wheel to Go.
+        S3 = "S3",
+        /// Netty's and Kafka's wheels, and the timers of the JDK.
+        S4 = "S4",
+        /// The sources of the articles: Varghese and Lauck, and the source code of the systems
+        /// named.
+        #[serde(rename = "literature")]
+        Literature = "literature",
+    }
 }
 
 impl Article {
-    /// All, in the order of the report.
-    pub const ALL: [Self; 6] = [Self::S0, Self::S1, Self::S2, Self::S3, Self::S4, Self::Literature];
-
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        ARTICLES[self as usize][0]
-    }
-
     /// The subject of the article.
     pub const fn title(self) -> &'static str {
-        ARTICLES[self as usize][1]
+        match self {
+            Self::S0 => "xtimingwheel: one wheel with rounds, in Go",
+            Self::S1 => "A tutorial: rounds, layers, and wheels of days, weeks and months",
+            Self::S2 => "alex023/clock: a red-black tree, in Go",
+            Self::S3 => "Kafka's hierarchical wheel, ported to Go",
+            Self::S4 => "Netty, Kafka, and the timers of the JDK",
+            Self::Literature => "The literature behind them",
+        }
     }
 
     /// The author, and how to find it.
     pub const fn source(self) -> &'static str {
-        ARTICLES[self as usize][2]
+        match self {
+            Self::S0 => "In Chinese, with the code of the package; without author and address.",
+            Self::S1 => "In Chinese; without author and address.",
+            Self::S2 => "In Chinese, by the author of github.com/alex023/clock; without address.",
+            Self::S3 => {
+                "By luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after \
+                 github.com/RussellLuo/timingwheel."
+            }
+            Self::S4 => "In Chinese, also on java.util.concurrent; without author and address.",
+            Self::Literature => "Papers, and the documentation and source of the systems named.",
+        }
     }
 }
-
-const ARTICLES: [[&str; 3]; 6] = [
-    [
-        "S0",
-        "xtimingwheel: one wheel with rounds, in Go",
-        "In Chinese, with the code of the package; without author and address.",
-    ],
-    [
-        "S1",
-        "A tutorial: rounds, layers, and wheels of days, weeks and months",
-        "In Chinese; without author and address.",
-    ],
-    [
-        "S2",
-        "alex023/clock: a red-black tree, in Go",
-        "In Chinese, by the author of github.com/alex023/clock; without address.",
-    ],
-    [
-        "S3",
-        "Kafka's hierarchical wheel, ported to Go",
-        "By luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after \
-         github.com/RussellLuo/timingwheel.",
-    ],
-    [
-        "S4",
-        "Netty, Kafka, and the timers of the JDK",
-        "In Chinese, also on java.util.concurrent; without author and address.",
-    ],
-    [
-        "literature",
-        "The literature behind them",
-        "Papers, and the documentation and source of the systems named.",
-    ],
-];
 
 /// All claims, by article, in the order of the file.
 ///

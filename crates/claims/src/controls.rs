@@ -117,9 +117,6 @@ fn slot(n: u64, random: &mut Pcg64Mcg) -> f64 {
 /// Operations averaged in a sample: as few as in some experiments, and as many as in most.
 pub const OPERATIONS: [u64; 2] = [256, 4_096];
 
-/// The classes, in the order of the columns.
-pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
-
 /// Slopes, in steps per doubling, that measure how small a growth the classifier notices.
 pub const SLOPES: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
 
@@ -196,10 +193,8 @@ impl Controls {
     pub fn confusion(&self, thresholds: &Thresholds) -> Confusion {
         let row = |(planted, operations, curves): &(PlantedCost, u64, Vec<Curve>)| {
             let mut given = [0; 4];
-            for curve in curves {
-                let class = curve.shape(thresholds).class;
-                given[CLASSES.iter().position(|it| *it == class).unwrap_or(3)] += 1;
-            }
+            let classes = curves.iter().map(|curve| curve.shape(thresholds).class);
+            classes.for_each(|class| given[class as usize] += 1);
             (*planted, *operations, given)
         };
         let [most_wrong, most_missed] =
@@ -224,7 +219,7 @@ impl Confusion {
     /// The number of wrong classifications: those as another class. "Undecided" is not wrong.
     pub fn wrong(&self) -> u64 {
         let wrong = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
-            let others = CLASSES.iter().zip(given);
+            let others = Growth::ALL.iter().zip(given);
             let others = others.filter(|(class, _)| ![planted.class, Undecided].contains(*class));
             others.map(|(_, times)| times).sum::<u64>()
         };
@@ -234,8 +229,7 @@ impl Confusion {
     /// How often a clean cost was not given its class, with many operations a sample.
     pub fn missed(&self) -> u64 {
         let missed = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
-            let own = CLASSES.iter().position(|class| *class == planted.class).unwrap_or(3);
-            given.iter().sum::<u64>() - given[own]
+            given.iter().sum::<u64>() - given[planted.class as usize]
         };
         let [_, many] = OPERATIONS;
         let clean = self.rows.iter().filter(|(planted, times, _)| planted.clean && *times == many);
@@ -253,7 +247,7 @@ impl Confusion {
     /// As a table.
     pub fn table(&self) -> Table {
         let title = "The classifier on planted costs: how often each class was given";
-        let [constant, logarithmic, linear, undecided] = CLASSES.map(Growth::name);
+        let [constant, logarithmic, linear, undecided] = Growth::ALL.map(Growth::name);
         let operations = "operations a sample";
         let columns =
             ["planted", "its class", operations, constant, logarithmic, linear, undecided];

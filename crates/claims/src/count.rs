@@ -123,7 +123,6 @@ impl CountedTimer {
         }
     }
 
-    /// By how many ticks it is late.
     fn lateness(&self) -> Tick {
         Tick::from(self.faults.iter().any(|fault| matches!(fault, FaultKind::Late)))
     }
@@ -214,30 +213,22 @@ pub fn random(seed: u64) -> Pcg64Mcg {
     Pcg64Mcg::seed_from_u64(seed)
 }
 
-/// The order in which timers are started, by their deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// At random.
-    Random,
-    /// Each later than all before.
-    Ascending,
-    /// Each earlier than all before.
-    Descending,
-    /// All at one tick.
-    Equal,
+words! {
+    /// The order in which timers are started, by their deadlines.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Order {
+        /// All at one tick, as in the articles: many timers with the same delay.
+        Equal = "all equal",
+        /// Each later than all before.
+        Ascending = "ascending",
+        /// At random.
+        Random = "random",
+        /// Each earlier than all before.
+        Descending = "descending",
+    }
 }
 
 impl Order {
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Ascending => "ascending",
-            Self::Descending => "descending",
-            Self::Equal => "all equal",
-        }
-    }
-
     /// n delays in this order, each at least 1. Those at random are uniform in 1 to 2^20.
     pub fn delays(self, n: u64, seed: u64) -> Vec<Tick> {
         let mut random = random(seed);

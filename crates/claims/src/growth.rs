@@ -32,29 +32,19 @@ use crate::thresholds::Thresholds;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A class of growth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Growth {
-    /// O(1).
-    Constant,
-    /// Θ(log n).
-    Logarithmic,
-    /// Θ(n).
-    Linear,
-    /// None of them, or the samples do not decide.
-    Undecided,
-}
-
-impl Growth {
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Logarithmic => "logarithmic",
-            Self::Linear => "linear",
-            Self::Undecided => "undecided",
-        }
+words! {
+    /// A class of growth.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Growth {
+        /// O(1).
+        Constant = "constant",
+        /// Θ(log n).
+        Logarithmic = "logarithmic",
+        /// Θ(n).
+        Linear = "linear",
+        /// None of them, or the samples do not decide.
+        Undecided = "undecided",
     }
 }
 

@@ -21,29 +21,17 @@ use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use wheelhouse_machine::processor;
 
-/// A pair of operations that keeps the number of timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pair {
-    /// Stop a random timer and start another.
-    StopStart,
-    /// Pop the earliest timer and start another.
-    Hold,
-    /// Move a random timer to another deadline.
-    Move,
-}
-
-impl Pair {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 3] = [Self::StopStart, Self::Hold, Self::Move];
-
-    /// The name on the command line and in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::StopStart => "stop-start",
-            Self::Hold => "hold",
-            Self::Move => "move",
-        }
+words! {
+    /// A pair of operations that keeps the number of timers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Pair {
+        /// Stop a random timer and start another.
+        StopStart = "stop-start",
+        /// Pop the earliest timer and start another.
+        Hold = "hold",
+        /// Move a random timer to another deadline.
+        Move = "move",
     }
 }
 
@@ -102,7 +90,6 @@ struct InstructionCount {
 }
 
 impl InstructionCount {
-    /// The mean instructions of one operation.
     fn mean(&self) -> f64 {
         self.instructions as f64 / self.operations as f64
     }

@@ -35,6 +35,9 @@
 //! # }
 //! ```
 
+#[macro_use]
+mod words;
+
 mod claim;
 pub mod controls;
 pub mod count;

@@ -12,7 +12,6 @@ use rand_pcg::Pcg64Mcg;
 use std::hint::black_box;
 use wheelhouse_core::{Tick, Timer};
 
-/// The steps of a structure so far.
 pub(crate) fn steps(counted: &CountedTimer) -> f64 {
     counted.steps().total() as f64
 }

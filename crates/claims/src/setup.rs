@@ -134,29 +134,20 @@ fn default_structure(name: &str) -> CountedTimer {
 }
 
 fn structure_with_slots(name: &str, slots: usize) -> CountedTimer {
-    const VALID: &str = "the experiments ask for numbers of slots that the wheels take";
-    let meter = CountingMeter::default;
+    /// Builds a wheel, whose number of slots this method of its builder sets.
+    macro_rules! wheel {
+        ($wheel:ident, $slots:ident) => {{
+            let wheel = $wheel::builder().$slots(slots).meter(CountingMeter::default()).build();
+            let wheel = wheel.expect("experiments ask for numbers of slots that the wheels take");
+            CountedTimer::new(wheel, $wheel::meter)
+        }};
+    }
     match name {
-        "single-wheel" => {
-            let wheel = SingleWheel::builder().slots(slots).meter(meter()).build();
-            CountedTimer::new(wheel.expect(VALID), SingleWheel::meter)
-        }
-        "round-wheel" => {
-            let wheel = RoundWheel::builder().slots(slots).meter(meter()).build();
-            CountedTimer::new(wheel.expect(VALID), RoundWheel::meter)
-        }
-        "list-wheel" => {
-            let wheel = ListWheel::builder().slots_per_level(slots);
-            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), ListWheel::meter)
-        }
-        "hierarchical-wheel" => {
-            let wheel = HierarchicalWheel::builder().slots_per_level(slots);
-            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), HierarchicalWheel::meter)
-        }
-        "kafka-wheel" => {
-            let wheel = KafkaWheel::builder().slots(slots);
-            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), KafkaWheel::meter)
-        }
+        "single-wheel" => wheel!(SingleWheel, slots),
+        "round-wheel" => wheel!(RoundWheel, slots),
+        "list-wheel" => wheel!(ListWheel, slots_per_level),
+        "hierarchical-wheel" => wheel!(HierarchicalWheel, slots_per_level),
+        "kafka-wheel" => wheel!(KafkaWheel, slots),
         other => panic!("{other} has no number of slots"),
     }
 }

@@ -5,29 +5,17 @@ use crate::thresholds::{Threshold, Thresholds};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The outcome of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It holds.
-    Confirmed,
-    /// It does not hold.
-    Refuted,
-    /// The counts do not decide it.
-    Undecided,
-}
-
-impl Outcome {
-    /// All, in the order of the tally.
-    pub const ALL: [Self; 3] = [Self::Confirmed, Self::Refuted, Self::Undecided];
-
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Refuted => "refuted",
-            Self::Undecided => "undecided",
-        }
+words! {
+    /// The outcome of a statement.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Outcome {
+        /// It holds.
+        Confirmed = "confirmed",
+        /// It does not hold.
+        Refuted = "refuted",
+        /// The counts do not decide it.
+        Undecided = "undecided",
     }
 }
 
@@ -47,39 +35,30 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The kind of evidence that decides a statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EvidenceKind {
-    /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
-    #[default]
-    Counts,
-    /// Instructions, counted by callgrind. They decide the order of structures, because a step of
-    /// one structure may cost more than a step of another.
-    Instructions,
-    /// A paper, documentation, or the source of a system, which cannot be run here.
-    Sources,
-    /// The code that an article prints, run unchanged.
-    PrintedCode,
-    /// The arithmetic of a model of code that an article prints or describes.
-    Arithmetic,
+words! {
+    /// The kind of evidence that decides a statement.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EvidenceKind {
+        /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
+        #[default]
+        Counts = "counts",
+        /// Instructions, counted by callgrind. They decide the order of structures, because a step
+        /// of one structure may cost more than a step of another.
+        Instructions = "instructions",
+        /// A paper, documentation, or the source of a system, which cannot be run here.
+        Sources = "sources",
+        /// The code that an article prints, run unchanged.
+        PrintedCode = "printed code",
+        /// The arithmetic of a model of code that an article prints or describes.
+        Arithmetic = "arithmetic of a model",
+    }
 }
 
 impl EvidenceKind {
     /// Returns `true` if an experiment decides, and not the file of the claims.
     pub(crate) const fn is_experiment(self) -> bool {
         !matches!(self, Self::Sources | Self::PrintedCode)
-    }
-
-    /// The words in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counts => "counts",
-            Self::Instructions => "instructions",
-            Self::Sources => "sources",
-            Self::PrintedCode => "printed code",
-            Self::Arithmetic => "arithmetic of a model",
-        }
     }
 }
 

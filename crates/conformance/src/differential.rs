@@ -31,7 +31,6 @@ pub fn differential_long_run<B: Backend>() {
     }
 }
 
-/// Plays `operations` random operations from a seed.
 fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), Divergence> {
     let mut random = Random::new(seed);
     let mut pair = Pair::new::<B>();

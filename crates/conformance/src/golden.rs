@@ -112,11 +112,7 @@ pub fn golden_examples<B: Backend>() {
 
 /// Fires the timers of an example from wake-up to wake-up and, if they are near, tick by tick.
 fn play<B: Backend>(start: u64, deadlines: &[u64]) {
-    let filled = || {
-        let mut watched = Watched::<B>::new(start);
-        watched.insert_all(deadlines.iter().copied());
-        watched
-    };
+    let filled = || Watched::<B>::with(start, deadlines.iter().copied());
     let mut waking = filled();
     while !waking.is_empty() {
         waking.wake();
@@ -124,7 +120,7 @@ fn play<B: Backend>(start: u64, deadlines: &[u64]) {
     let is_near = deadlines.iter().all(|deadline| deadline - start < 400);
     let mut ticking = filled();
     while is_near && !ticking.is_empty() {
-        ticking.advance(ticking.now() + 1);
+        ticking.advance(ticking.now + 1);
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::random::Random;
 use wheelhouse_core::Timer;
 
-/// The number of operations.
 const OPERATIONS: u64 = 5_000;
 /// The number of operations between two checks.
 const BETWEEN: u64 = 10;

@@ -1,8 +1,11 @@
 //! Jobs, changes and calls for the tests of a store. A call that fails panics.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, When,
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 
 /// The kind of all jobs that this module makes.
@@ -48,6 +51,12 @@ pub fn ack(leased: &Leased) -> Change {
     Change::Ack { key: leased.job.key.clone(), token: leased.token, again: None }
 }
 
+/// Ends a run, which is retried after `delay` milliseconds.
+pub fn retry(leased: &Leased, delay: u64) -> Change {
+    let when = When::After(Duration::from_millis(delay));
+    Change::Retry { key: leased.job.key.clone(), token: leased.token, when }
+}
+
 /// Ends a run and its job.
 pub fn bury(leased: &Leased, reason: &str) -> Change {
     let reason = reason.to_owned();
@@ -90,4 +99,29 @@ pub fn names(leased: &[Leased]) -> Vec<String> {
 /// All rows.
 pub fn rows(store: &mut dyn Store) -> Vec<Entry> {
     store.scan(None, usize::MAX).expect("a scan succeeds")
+}
+
+/// Checks that a call has failed, with this text in its message. Returns the error.
+#[track_caller]
+pub fn fails<T>(answer: Result<T, StoreError>, text: &str) -> StoreError {
+    let Err(error) = answer else { panic!("no error with the text: {text}") };
+    assert!(error.to_string().contains(text), "{error}");
+    error
+}
+
+/// Counts the calls of the store's waker.
+pub fn count_wakes(store: &mut dyn Store) -> Arc<AtomicUsize> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&count);
+    store.wake_by(Arc::new(move || _ = counts.fetch_add(1, Ordering::SeqCst)));
+    count
+}
+
+/// Waits until a condition holds. Panics if it does not hold within 60 seconds.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited for 60 s: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
 }

@@ -9,7 +9,6 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kinds, Leased, State, Token,
 };
 
-/// See the [module](self).
 pub(crate) struct Pair<'b> {
     rig: Rig<'b>,
     pub(crate) model: Model,

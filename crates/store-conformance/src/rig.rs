@@ -22,7 +22,6 @@ pub(crate) fn after(delay: u64) -> When {
     When::After(millis(delay))
 }
 
-/// See the [module](self).
 pub(crate) struct Rig<'b> {
     pub(crate) bed: &'b mut Bed,
     pub(crate) store: Box<dyn Store>,

@@ -205,14 +205,12 @@ async fn watch_depth(url: String, figures: Arc<Figures>) {
     }
 }
 
-/// Prints a line of JSON.
 fn print(line: &serde_json::Value) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;
     Ok(out.flush()?)
 }
 
-/// Prints the samples.
 struct Sampler {
     every: Duration,
     timers: Timers,
@@ -224,7 +222,6 @@ struct Sampler {
 }
 
 impl Sampler {
-    /// Prints a line for each figure.
     fn sample(&mut self) -> Result<()> {
         let claims =
             std::mem::replace(&mut *self.figures.claims.lock().expect("no panic"), histogram());

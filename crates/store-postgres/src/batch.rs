@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
-use wheelhouse_durable::store::{Change, Key, Kind, Outcome, Put, Timestamp};
+use wheelhouse_durable::store::{Change, Entry, Key, Kind, Outcome, Put, Timestamp};
 
 /// The rows of a commit: as they were read, and as the changes have left them.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Batch {
     /// where the batch has not changed them.
     pub(crate) burials: Vec<(Key, u32, String)>,
     /// Dead letters that the changes name.
-    pub(crate) dead: HashMap<u64, (Put, u64)>,
+    pub(crate) dead: HashMap<u64, Entry>,
     pub(crate) forgotten: Vec<u64>,
 }
 
@@ -67,7 +67,6 @@ impl Batch {
         outcome
     }
 
-    /// Takes all writes. The batch is empty afterwards.
     pub(crate) fn take_writes(&mut self) -> Writes {
         let mut writes = Writes::default();
         let mut put = Vec::new();
@@ -142,7 +141,7 @@ impl Table for Batch {
         self.remove(key)
     }
 
-    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Infallible> {
+    fn dead(&mut self, generation: u64) -> Result<Option<Entry>, Infallible> {
         Ok(self.dead.get(&generation).cloned())
     }
 

@@ -4,7 +4,7 @@ use crate::error::store_error;
 use crate::floor::ClaimStats;
 use crate::row;
 use crate::settings::Builder;
-use crate::statements::{Statements, param};
+use crate::statements::{Statements, parameters};
 use std::time::Duration;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
@@ -12,7 +12,6 @@ use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Tim
 /// The leased jobs, its search if it made one, and when the next job is visible.
 pub(crate) type Claimed = (Vec<Leased>, Option<ClaimStats>, Next);
 
-/// The arguments of a claim.
 pub(crate) struct Claim<'c> {
     pub(crate) kinds: &'c [&'c str],
     pub(crate) limit: ClaimLimit,
@@ -40,20 +39,11 @@ impl Claim<'_> {
             let left = number(limit.bytes) - number(bytes);
             let unbounded = i64::from(all.is_empty());
             let begin = number(limit.begin_after(&all));
-            let parameters = [
-                param(&queue),
-                param(&kinds),
-                param(&want),
-                param(&visibility),
-                param(&clock),
-                param(&floor),
-                param(&left),
-                param(&unbounded),
-                param(&begin),
-            ];
+            let parameters =
+                parameters![queue, kinds, want, visibility, clock, floor, left, unbounded, begin];
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
-            let its = stats_of(&rows, floor, found == want || is_cut)?;
+            let its = stats_of(first(&rows)?, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
             let ClaimStats { took, last, .. } = *stats.get_or_insert(its);
             // If the first job of this search is excluded, the search has found no row.
@@ -66,9 +56,9 @@ impl Claim<'_> {
         }
         // All jobs before this time are leased; a job that is committed later notifies.
         let from = stats.map_or(floor, ClaimStats::end);
-        let parameters = [param(&queue), param(&kinds), param(&clock), param(&from)];
+        let parameters = parameters![queue, kinds, clock, from];
         let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
-        Ok((all, stats, next_of(&rows)?))
+        Ok((all, stats, next_of(first(&rows)?)?))
     }
 }
 
@@ -96,16 +86,18 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
     Ok((found, is_cut))
 }
 
-fn stats_of(rows: &[Row], floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
+fn first(rows: &[Row]) -> Result<&Row, StoreError> {
+    rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))
+}
+
+fn stats_of(row: &Row, floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
     let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
     let last = value(2)?.filter(|_| more);
     Ok(ClaimStats { floor, took, now: value(0)?.unwrap_or_default(), last })
 }
 
-fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
+fn next_of(row: &Row) -> Result<Next, StoreError> {
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
     Ok(Next { now: row::time(row, 0)?, visible_at })

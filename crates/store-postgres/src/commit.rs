@@ -3,12 +3,10 @@
 use crate::batch::{Batch, Writes};
 use crate::error::{Known, store_error};
 use crate::row::{self, columns, millis};
-use crate::statements::{Parameter, Statements, param};
-use tokio_postgres::{GenericClient, Transaction};
+use crate::statements::{Parameter, Statements, param, parameters};
+use tokio_postgres::{GenericClient, Row as SqlRow, Transaction};
 use wheelhouse_durable::store::rules::Row;
-use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, Token, When,
-};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token};
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order. The tables
@@ -69,7 +67,16 @@ impl<C: GenericClient> Call<'_, C> {
     /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
     /// of this transaction.
     pub(crate) async fn lock_queue(&self) -> Result<(), StoreError> {
-        self.on.query(include_str!("sql/lock_queue.sql"), &[param(&self.queue)]).await.map(drop)
+        self.query(include_str!("sql/lock_queue.sql"), &[]).await.map(drop)
+    }
+
+    /// Sends a statement whose parameters are the queue and these.
+    async fn query(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<SqlRow>, StoreError> {
+        self.on.query(sql, &[parameters![self.queue].as_slice(), parameters].concat()).await
     }
 
     /// Returns the outcome of each change, and when the first written row is visible.
@@ -93,29 +100,23 @@ impl<C: GenericClient> Call<'_, C> {
 
     /// Reads and locks the rows of the changes.
     async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
-        let (queue, clock) = (self.queue, self.clock);
         let mut keys: Vec<Key> = changes.iter().filter_map(Change::key).cloned().collect();
         for change in changes {
             let (Change::Revive { generation, .. } | Change::Forget { generation }) = change else {
                 continue;
             };
-            let number = generation.cast_signed();
-            let parameters = [param(&queue), param(&number)];
-            for sql in self.on.query(include_str!("sql/letter.sql"), &parameters).await? {
-                let Dead { job, .. } = row::dead(&sql)?;
-                let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
-                keys.push(key.clone());
-                let when = When::At(due);
-                let put = Put { key, kind, payload, policy, when, replace: false };
-                batch.dead.insert(*generation, (put, occurrence));
+            let letter = include_str!("sql/letter.sql");
+            for sql in self.query(letter, &parameters![generation.cast_signed()]).await? {
+                let job = row::dead(&sql)?.job;
+                keys.push(job.key.clone());
+                batch.dead.insert(*generation, job);
             }
         }
         // All transactions lock rows in this order, so no two wait for each other.
         keys.sort_unstable();
         keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
-        let parameters = [param(&queue), param(&keys), param(&clock)];
-        for sql in self.on.query(include_str!("sql/load.sql"), &parameters).await? {
+        for sql in self.query(include_str!("sql/load.sql"), &parameters![keys, self.clock]).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
@@ -137,19 +138,16 @@ impl<C: GenericClient> Call<'_, C> {
         if !batch.forgotten.is_empty() {
             let generations: Vec<i64> =
                 batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
-            let forget = include_str!("sql/forget.sql");
-            self.on.query(forget, &[param(&self.queue), param(&generations)]).await?;
+            self.query(include_str!("sql/forget.sql"), &parameters![generations]).await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
-            let remove = include_str!("sql/remove.sql");
-            self.on.query(remove, &[param(&self.queue), param(&keys)]).await?;
+            self.query(include_str!("sql/remove.sql"), &parameters![keys]).await?;
         }
         if !set.is_empty() {
             let keys: Vec<&[u8]> = set.iter().map(|(key, _)| key.as_bytes()).collect();
             let all = Columns::of(set.iter().map(|(_, row)| row));
-            let parameters = all.parameters([param(&self.queue), param(&keys)], &[]);
-            self.on.query(include_str!("sql/set.sql"), &parameters).await?;
+            self.query(include_str!("sql/set.sql"), &all.parameters(param(&keys), &[])).await?;
         }
         if !put.is_empty() {
             self.put(&put).await?;
@@ -158,9 +156,8 @@ impl<C: GenericClient> Call<'_, C> {
             let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
             let times: Vec<i64> = first.values().copied().map(millis).collect();
             let now = millis(batch.now());
-            let [queue, kinds, times] = [param(&self.queue), param(&kinds), param(&times)];
-            let parameters = [queue, kinds, times, param(&now), param(&self.takes_long)];
-            self.on.query(include_str!("sql/notify.sql"), &parameters).await?;
+            let parameters = parameters![kinds, times, now, self.takes_long];
+            self.query(include_str!("sql/notify.sql"), &parameters).await?;
         }
         Ok(first.into_values().min())
     }
@@ -172,9 +169,8 @@ impl<C: GenericClient> Call<'_, C> {
         let reason = |reason: &str| text(reason, batch.has_all_characters);
         let reasons: Vec<String> = burials().map(|(.., its)| reason(its)).collect();
         let now = millis(batch.now());
-        let [queue, keys, reasons] = [param(&self.queue), param(&keys), param(&reasons)];
-        let parameters = [queue, keys, reasons, param(&now), param(&attempts)];
-        self.on.query(include_str!("sql/bury.sql"), &parameters).await.map(drop)
+        let parameters = parameters![keys, reasons, now, attempts];
+        self.query(include_str!("sql/bury.sql"), &parameters).await.map(drop)
     }
 
     async fn put(&self, jobs: &[(Put, Row)]) -> Result<(), StoreError> {
@@ -183,9 +179,8 @@ impl<C: GenericClient> Call<'_, C> {
         let policies: Vec<&str> = jobs.iter().map(|(job, _)| job.policy.as_str()).collect();
         let payloads: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.payload.as_slice()).collect();
         let all = Columns::of(jobs.iter().map(|(_, row)| row));
-        let after = [param(&kinds), param(&policies), param(&payloads)];
-        let parameters = all.parameters([param(&self.queue), param(&keys)], &after);
-        let put = self.on.query(include_str!("sql/put.sql"), &parameters).await?;
+        let parameters = all.parameters(param(&keys), &parameters![kinds, policies, payloads]);
+        let put = self.query(include_str!("sql/put.sql"), &parameters).await?;
         if put.len() == jobs.len() {
             return Ok(());
         }
@@ -224,15 +219,12 @@ impl Columns {
 
     fn parameters<'p>(
         &'p self,
-        before: [Parameter<'p>; 2],
+        keys: Parameter<'p>,
         after: &[Parameter<'p>],
     ) -> Vec<Parameter<'p>> {
         let Self { due, visible_at, occurrence, attempt, state, token, until } = self;
-        let mut all = before.to_vec();
-        all.extend([param(due), param(visible_at), param(occurrence), param(attempt)]);
-        all.extend([param(state), param(token), param(until)]);
-        all.extend_from_slice(after);
-        all
+        let all = parameters![*due, *visible_at, *occurrence, *attempt, *state, *token, *until];
+        [&[keys], all.as_slice(), after].concat()
     }
 }
 

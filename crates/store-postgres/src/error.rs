@@ -21,34 +21,33 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     let (code, message) = (server.code(), server.message().to_owned());
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{message}: {remedy}")));
     match (code.code().get(..2), code.code()) {
-        // A conflict with another transaction, or an earlier statement has failed.
-        (Some("40"), _) | (_, "25P02" | "55P03") => Known::Conflict(message).into(),
+        // A conflict with another transaction, which may have inserted the same key; an earlier
+        // statement has failed; a division by zero, by which a statement finds that a row was
+        // changed after it began.
+        (Some("40"), _) | (_, "22012" | "23505" | "25P02" | "55P03") => {
+            Known::Conflict(message).into()
+        }
         (_, "25006") => Known::ReadOnly(message).into(),
         (_, "08P01") if message.contains("statement pooling") => StoreError::Refused(format!(
             "{message}: let the pooler lend sessions to transactions (`pool_mode = transaction`), \
              or give the address of the server"
         )),
+        (_, "53100") => io(
+            io::ErrorKind::StorageFull,
+            "free space on the server's disk; no acknowledged change is lost",
+        ),
         // Connections, resources, operators, and statements that this server no longer has.
-        (Some("08" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
+        (Some("08" | "53" | "55" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
             StoreError::Unavailable(Box::new(error))
         }
         // By the name of a function: the message may be in another language.
         (_, "0A000") if server.routine() == Some("RevalidateCachedQuery") => {
             StoreError::Unavailable(Box::new(error))
         }
-        (_, "53100") => io(
-            io::ErrorKind::StorageFull,
-            "free space on the server's disk; no acknowledged change is lost",
-        ),
-        (Some("53" | "55"), _) => StoreError::Unavailable(Box::new(error)),
-        // Another transaction has inserted the same key.
-        (_, "23505") => Known::Conflict(message).into(),
         (_, "22P05") => StoreError::Refused(format!(
             "{message}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
              in ASCII"
         )),
-        // A division by zero: a statement has found that a row was changed after it began.
-        (_, "22012") => Known::Conflict(message).into(),
         // The data cannot be stored: a retry would fail too.
         (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(message),
         (Some("28" | "3D"), _) => StoreError::Refused(format!("{message}; check the URL")),

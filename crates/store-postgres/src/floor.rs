@@ -28,14 +28,10 @@ pub(crate) const NONE: i64 = -1;
 const MOST_FLOORS: usize = 2;
 
 /// Where the next claims begin. The two sessions of a store share it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Shared(Arc<Mutex<Floors>>);
 
 impl Shared {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Floors::new())))
-    }
-
     pub(crate) fn lock(&self) -> MutexGuard<'_, Floors> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,25 +39,32 @@ impl Shared {
 
 /// A floor for each set of kinds that was claimed last, since a claim has not searched for jobs of
 /// other kinds.
+#[derive(Default)]
 pub(crate) struct Floors {
     /// At most [`MOST_FLOORS`], the most recently used first.
     floors: Vec<Floor>,
-    /// [`LONG`].
+    pace: Pace,
+}
+
+/// How long claims take that delay the next ones, and for how long.
+#[derive(Clone, Copy)]
+struct Pace {
     long: Duration,
-    /// [`PART`].
     part: u32,
 }
 
-impl Floors {
-    fn new() -> Self {
-        Self { floors: Vec::new(), long: LONG, part: PART }
+impl Default for Pace {
+    fn default() -> Self {
+        Self { long: LONG, part: PART }
     }
+}
 
+impl Floors {
     /// Lets only the first claim of each set of kinds begin from the beginning, even if that is
     /// fast.
     #[cfg(test)]
     pub(crate) fn use_always(&mut self) {
-        (self.long, self.part) = (Duration::ZERO, 1_000_000);
+        self.pace = Pace { long: Duration::ZERO, part: 1_000_000 };
     }
 
     /// Returns the floor of the claims of these kinds. If it is new, the least recently used one is
@@ -73,10 +76,9 @@ impl Floors {
             // Its first claim is from the beginning. If that exceeds the timeout, the next one
             // begins where the claims of other kinds ended.
             let known = self.floors.iter().map(|floor| floor.at).filter(|at| *at != NONE);
-            let (at, long, part) = (known.min().unwrap_or(NONE), self.long, self.part);
-            let new = Floor { at, long, part, ..Floor::new(kinds.clone()) };
+            let at = known.min().unwrap_or(NONE);
             self.floors.truncate(MOST_FLOORS - 1);
-            self.floors.insert(0, new);
+            self.floors.insert(0, Floor::new(kinds.clone(), at, self.pace));
         }
         &mut self.floors[0]
     }
@@ -108,10 +110,7 @@ pub(crate) struct Floor {
     next_early: Option<Instant>,
     /// The kinds of its claims.
     kinds: Kinds,
-    /// [`LONG`].
-    long: Duration,
-    /// [`PART`].
-    part: u32,
+    pace: Pace,
 }
 
 /// The range and the duration of the search of a claim.
@@ -135,16 +134,8 @@ impl ClaimStats {
 }
 
 impl Floor {
-    fn new(kinds: Kinds) -> Self {
-        Self {
-            at: NONE,
-            next_full: None,
-            written: None,
-            next_early: None,
-            kinds,
-            long: LONG,
-            part: PART,
-        }
+    fn new(kinds: Kinds, at: i64, pace: Pace) -> Self {
+        Self { at, next_full: None, written: None, next_early: None, kinds, pace }
     }
 
     /// Returns `true` if the next claim does not begin from the beginning.
@@ -177,7 +168,6 @@ impl Floor {
         self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
     }
 
-    /// Records a claim that has succeeded.
     pub(crate) fn record_success(&mut self, stats: ClaimStats, now: Instant) {
         debug_assert!(
             stats.last.is_none_or(|last| stats.floor <= last && last <= stats.now),
@@ -198,7 +188,7 @@ impl Floor {
     /// that such claims take at most a part of the time.
     fn record_duration(&mut self, floor: i64, took: Duration, now: Instant) {
         let took = took.max(Duration::from_millis(1));
-        let pause = (took > self.long).then(|| now + took * self.part);
+        let pause = (took > self.pace.long).then(|| now + took * self.pace.part);
         if floor == NONE {
             self.next_full = pause;
         } else if floor < self.at && took > LONG {
@@ -220,13 +210,17 @@ impl Floor {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaimStats, Floor, Floors, LONG, NONE, PART, SLACK};
+    use super::{ClaimStats, Floor, Floors, LONG, NONE, PART, Pace, SLACK};
     use std::time::{Duration, Instant};
     use wheelhouse_durable::store::Kinds;
 
+    fn new() -> Floor {
+        Floor::new(Kinds::default(), NONE, Pace::default())
+    }
+
     #[test]
     fn claims_read_all_unless_that_takes_long() {
-        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
+        let (mut floor, begun) = (new(), Instant::now());
         let stats = |floor, took| ClaimStats { floor, took, now: 5_000, last: None };
         assert_eq!(floor.next(begun), NONE);
         floor.record_success(stats(NONE, LONG), begun);
@@ -245,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_claim_from_the_beginning_that_timed_out_is_delayed() {
-        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
+        let (mut floor, begun) = (new(), Instant::now());
         floor.record_success(ClaimStats { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
         assert_eq!(floor.next(begun), NONE, "the claim was fast");
         let took = Duration::from_secs(10);
@@ -260,7 +254,7 @@ mod tests {
 
     #[test]
     fn kinds_that_alternate_keep_their_floors() {
-        let (mut floors, begun) = (Floors::new(), Instant::now());
+        let (mut floors, begun) = (Floors::default(), Instant::now());
         let [closures, futures, other] = ["a/1", "b/1", "c/1"].map(|kind| Kinds::new([kind]));
         for (kinds, now) in [(&closures, 5_000), (&futures, 6_000)] {
             assert_eq!(floors.of(kinds).next(begun), NONE);
@@ -286,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
-        let (mut floor, begun, took) = (Floor::new(Kinds::default()), Instant::now(), LONG * 2);
+        let (mut floor, begun, took) = (new(), Instant::now(), LONG * 2);
         floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
         assert_eq!(floor.earliest(), 2_000);

@@ -10,7 +10,7 @@ use wheelhouse_test_servers::Server;
 
 /// Calls `check` with a client of a server that has the tables, its URL, and the settings of a
 /// store.
-fn on_server(check: impl AsyncFn(Client, String, Builder)) {
+pub(crate) fn on_server(check: impl AsyncFn(Client, String, Builder)) {
     let Some(server) = Server::postgres() else { return };
     let settings: Builder = PostgresStore::builder(&server.url(), "orders").unwrap();
     drop(settings.clone().connect().unwrap());

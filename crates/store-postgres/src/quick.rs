@@ -6,7 +6,7 @@
 //! writes none. Then the commit is repeated as a transaction.
 
 use crate::row::{self, millis};
-use crate::statements::{Statements, param};
+use crate::statements::{Parameter, Statements, parameters};
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
 
@@ -97,15 +97,12 @@ impl<'c> Quick<'c> {
         let tokens: Vec<Option<i64>> = self.changes.iter().map(token).collect();
         let (at, delay) = self.times();
         let (kinds, policies, payloads) = self.jobs();
-        let (queue, clock, keys) = (param(&queue), param(&clock), param(&keys));
-        let mut parameters = match self.sort {
-            Sort::Begin | Sort::Ack | Sort::Cancel => vec![queue, keys, param(&tokens)],
-            Sort::Put | Sort::Move => vec![queue, clock, keys, param(&at), param(&delay)],
+        let parameters: &[Parameter<'_>] = match self.sort {
+            Sort::Begin | Sort::Ack | Sort::Cancel => &parameters![queue, keys, tokens],
+            Sort::Move => &parameters![queue, clock, keys, at, delay],
+            Sort::Put => &parameters![queue, clock, keys, at, delay, kinds, policies, payloads],
         };
-        if self.sort == Sort::Put {
-            parameters.extend([param(&kinds), param(&policies), param(&payloads)]);
-        }
-        self.written(&on.query(self.sort.sql(), &parameters).await?)
+        self.written(&on.query(self.sort.sql(), parameters).await?)
     }
 
     fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
@@ -129,7 +126,6 @@ impl<'c> Quick<'c> {
         times.unzip()
     }
 
-    /// Kinds, policies and payloads of puts.
     fn jobs(&self) -> (Vec<&str>, Vec<&str>, Vec<&[u8]>) {
         let puts = || {
             self.changes.iter().filter_map(|change| match change {
@@ -143,7 +139,6 @@ impl<'c> Quick<'c> {
     }
 }
 
-/// Sends the statement for a single job.
 async fn put_one(
     put: &Put,
     on: &Statements<'_, Client>,
@@ -153,9 +148,7 @@ async fn put_one(
     let (at, delay) = time(put.when);
     let (key, kind, payload) = (put.key.as_bytes(), &*put.kind, put.payload.as_slice());
     let policy = put.policy.as_str();
-    let (queue, clock, key) = (param(&queue), param(&clock), param(&key));
-    let (kind, policy, payload) = (param(&kind), param(&policy), param(&payload));
-    let parameters = [queue, clock, key, param(&at), param(&delay), kind, policy, payload];
+    let parameters = parameters![queue, clock, key, at, delay, kind, policy, payload];
     on.query(include_str!("sql/quick/put_one.sql"), &parameters).await
 }
 

@@ -26,7 +26,6 @@ pub(crate) struct Session {
     driver: Driver,
 }
 
-/// A connection.
 struct Open {
     client: Client,
     /// `None` if a pooler lends sessions: it may lend another one to the next transaction.

@@ -17,20 +17,21 @@ pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Resul
     if !settings.unchecked {
         is_durable(client).await?;
     }
-    let there = "SELECT to_regclass('wheelhouse.meta') IS NOT NULL";
-    if settings.only_reads {
-        if !one(client, there).await?.try_get(0).map_err(store_error)? {
+    if !settings.only_reads {
+        one(client, ONE_AFTER_THE_OTHER).await?;
+    }
+    let has_tables = one(client, "SELECT to_regclass('wheelhouse.meta') IS NOT NULL").await?;
+    if !has_tables.try_get(0).map_err(store_error)? {
+        if settings.only_reads {
             let why = "the database has no durable timers (schema `wheelhouse`): name another one";
             return Err(StoreError::Refused(why.into()));
         }
-        return format(client).await;
-    }
-    one(client, ONE_AFTER_THE_OTHER).await?;
-    if !one(client, there).await?.try_get(0).map_err(store_error)? {
         client.batch_execute(include_str!("sql/schema.sql")).await.map_err(store_error)?;
     }
     let format = format(client).await?;
-    set_numbers(client).await?;
+    if !settings.only_reads {
+        set_numbers(client).await?;
+    }
     Ok(format)
 }
 

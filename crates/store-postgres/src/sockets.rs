@@ -24,7 +24,6 @@ impl Drop for Task {
     }
 }
 
-/// Runs a task on its own thread.
 pub(crate) fn run_on_thread(
     task: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Task, StoreError> {
@@ -137,7 +136,6 @@ pub(crate) fn deadline(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(LONGEST)
 }
 
-/// Unparks a parked thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

@@ -40,10 +40,18 @@ typed! {
     Vec<Option<i64>> => INT8_ARRAY,
 }
 
-/// A value as a parameter.
 pub(crate) fn param<T: Typed>(value: &T) -> Parameter<'_> {
     (value, T::TYPE)
 }
+
+/// An array of values as parameters.
+macro_rules! parameters {
+    ($($value:expr),+) => {
+        [$($crate::statements::param(&$value)),+]
+    };
+}
+
+pub(crate) use parameters;
 
 /// The statements that the server has prepared for a session, by their text.
 #[derive(Default)]

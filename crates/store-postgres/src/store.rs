@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::claim::{Claim, Claimed, number};
+use crate::claim::{Claim, number};
 use crate::commit::Call;
 use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
@@ -9,7 +9,7 @@ use crate::row;
 use crate::session::{Scope, Session};
 use crate::settings::Builder;
 use crate::setup::FORMAT;
-use crate::statements::{Parameter, param};
+use crate::statements::{Parameter, parameters};
 use std::fmt;
 use std::time::{Duration, Instant};
 use tokio_postgres::Row;
@@ -60,28 +60,15 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, floors: Shared::new() }
+        Self { session, floors: Shared::default() }
     }
 
     /// Runs a query that is a transaction by itself. Its parameters are the queue and these.
     fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
         self.session.run(Scope::Read, async |on, settings, _| {
             let queue = settings.queue.as_str();
-            on.query(sql, &[[param(&queue)].as_slice(), parameters].concat()).await
+            on.query(sql, &[parameters![queue].as_slice(), parameters].concat()).await
         })
-    }
-
-    /// The store's clock, in milliseconds.
-    fn present(&mut self) -> Result<i64, StoreError> {
-        let limit = ClaimLimit::jobs(0);
-        let none = Claim { kinds: &[], limit, visibility: 0, floor: i64::MAX };
-        Ok(row::millis(self.claim_by(&none)?.2.now))
-    }
-
-    fn claim_by(&mut self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
-        // A claim of 0 jobs is one statement.
-        let scope = if claim.limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
-        self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await)
     }
 
     /// Commits changes of one sort by one statement. `None` if that has written nothing.
@@ -186,13 +173,16 @@ impl Store for PostgresStore {
         if limit.jobs > 0 {
             let is_unknown = self.floors.lock().of(kinds).is_unknown(begun);
             if is_unknown {
-                let present = self.present()?;
+                let present = row::millis(self.now()?);
                 self.floors.lock().of(kinds).begin_at(present);
             }
             floor = self.floors.lock().of(kinds).next(begun);
         }
         let claim = Claim { kinds: &names, limit, visibility, floor };
-        let claimed = self.claim_by(&claim);
+        // A claim of 0 jobs is one statement.
+        let scope = if limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
+        let claimed =
+            self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await);
         let now = Instant::now();
         if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
             self.floors.lock().of(kinds).record_timeout(floor, now - begun, now);
@@ -207,22 +197,21 @@ impl Store for PostgresStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        let rows = self.query(include_str!("sql/find.sql"), &[param(&key.as_bytes())])?;
+        let rows = self.query(include_str!("sql/find.sql"), &parameters![key.as_bytes()])?;
         rows.first().map(|row| row::entry(row, 0)).transpose()
     }
 
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         // No key is empty, so all come after the empty one.
         let (after, max) = (after.map_or(&[][..], Key::as_bytes), number(max));
-        let parameters = [param(&after), param(&max)];
-        let rows = self.query(include_str!("sql/scan.sql"), &parameters)?;
+        let rows = self.query(include_str!("sql/scan.sql"), &parameters![after, max])?;
         rows.iter().map(|row| row::entry(row, 0)).collect()
     }
 
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let (after, max) = (after.map_or(-1, u64::cast_signed), number(max));
-        let parameters = [param(&after), param(&max)];
-        self.query(include_str!("sql/letters.sql"), &parameters)?.iter().map(row::dead).collect()
+        let rows = self.query(include_str!("sql/letters.sql"), &parameters![after, max])?;
+        rows.iter().map(row::dead).collect()
     }
 
     /// While claims begin at a floor, the search for the first row of a claimed kind begins there
@@ -231,12 +220,12 @@ impl Store for PostgresStore {
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let (floor, claimed) = self.floors.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
-        let parameters = [param(&claimed), param(&floor)];
         let kind = |row: &Row| {
             let kind: &str = row.try_get(0).map_err(store_error)?;
             Ok((kind.into(), row::time(row, 1)?))
         };
-        self.query(include_str!("sql/kinds.sql"), &parameters)?.iter().map(kind).collect()
+        let rows = self.query(include_str!("sql/kinds.sql"), &parameters![claimed, floor])?;
+        rows.iter().map(kind).collect()
     }
 
     /// `dead_rows`: the rows that autovacuum has not removed yet, by the server's statistics. The

@@ -7,7 +7,6 @@ use std::future::Future;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
-/// A failed transaction.
 pub(crate) enum Failed {
     /// It has changed nothing.
     Undone(StoreError),
@@ -30,7 +29,7 @@ pub(crate) async fn transact<T>(
     is_own: bool,
     call: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, Failed> {
-    let begin = if is_own { begin_own(settings) } else { begin(settings) };
+    let begin = if is_own { format!("BEGIN {}", access(settings)) } else { begin(settings) };
     // Not sent together with the first statement: behind a proxy that delays small packets until
     // the previous one is acknowledged, that would take 40 ms.
     let begun = client.batch_execute(&begin).await.map_err(store_error);
@@ -100,10 +99,6 @@ pub(crate) fn begin(settings: &Builder) -> String {
     format!("BEGIN ISOLATION LEVEL READ COMMITTED {access}{set}; {no_timeout}")
 }
 
-fn begin_own(settings: &Builder) -> String {
-    format!("BEGIN {}", access(settings))
-}
-
 /// The statements that prepare a session which belongs to this program until it ends: the settings,
 /// and the same plan for all executions of a statement. Plans depend neither on parameters nor on
 /// statistics, so the server need not make them again.
@@ -119,19 +114,13 @@ pub(crate) fn own_session(settings: &Builder) -> String {
 #[cfg(test)]
 mod tests {
     use super::switch_off;
-    use tokio_postgres::NoTls;
-    use wheelhouse_test_servers::Server;
+    use crate::plans::on_server;
 
     /// All supported servers have `lock_timeout`. None has `no_such_timeout`, as those before
     /// PostgreSQL 17 have no `transaction_timeout`.
     #[test]
     fn a_timeout_is_switched_off_where_the_server_has_it() {
-        let Some(server) = Server::postgres() else { return };
-        let url = server.url();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-            tokio::spawn(connection);
+        on_server(async |client, _, _| {
             let show = async || -> String {
                 client.query_one("SHOW lock_timeout", &[]).await.unwrap().get(0)
             };

@@ -1,17 +1,6 @@
 //! Failures that a store on a PostgreSQL must survive.
 
-use wheelhouse_durable::store::{Store, StoreError};
 use wheelhouse_store_postgres::PostgresStore;
-use wheelhouse_test_servers::{How, Server, server_suite};
+use wheelhouse_test_servers::{Server, server_suite};
 
-fn connect(url: &str, queue: &str, how: How) -> Result<Box<dyn Store>, StoreError> {
-    let store = PostgresStore::builder(url, queue)?;
-    let store = match how {
-        How::Within(timeout) => store.timeout(timeout).connect(),
-        How::Later(timeout) => store.timeout(timeout).connect_later(),
-        How::ToRead => store.connect_to_read(),
-    };
-    Ok(Box::new(store?))
-}
-
-server_suite!(Server::postgres, connect);
+server_suite!(Server::postgres, |url, queue| PostgresStore::builder(url, queue)?);

@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(asked(&url), 1, "at the connection");
         let calls = Cell::new(0);
         let mut call_at = |at: Instant| {
-            connection.with_at(at, |connection| {
+            connection.with(at, |connection| {
                 calls.set(calls.get() + 1);
                 redis::cmd("PING").exec(connection)
             })

@@ -33,7 +33,6 @@ impl Arguments {
         }
     }
 
-    /// Adds a change.
     pub(crate) fn add(&mut self, change: &Change) -> Result<(), StoreError> {
         match change {
             Change::Put(Put { key, kind, payload, policy, when, replace }) => {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Kinds, StoreError, reconnect_backoff};
@@ -20,27 +20,16 @@ const FORMAT: u32 = 1;
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
     ($file:literal) => {
-        Script::new(concat!(include_str!("scripts/common.lua"), include_str!($file)))
+        LazyLock::new(|| {
+            Script::new(concat!(include_str!("scripts/common.lua"), include_str!($file)))
+        })
     };
 }
 
-pub(crate) struct Scripts {
-    pub(crate) commit: Script,
-    pub(crate) claim: Script,
-    pub(crate) kinds: Script,
-    pub(crate) rows: Script,
-}
-
-impl Scripts {
-    pub(crate) fn new() -> Self {
-        Self {
-            commit: script!("scripts/commit.lua"),
-            claim: script!("scripts/claim.lua"),
-            kinds: script!("scripts/kinds.lua"),
-            rows: script!("scripts/rows.lua"),
-        }
-    }
-}
+pub(crate) static COMMIT: LazyLock<Script> = script!("scripts/commit.lua");
+pub(crate) static CLAIM: LazyLock<Script> = script!("scripts/claim.lua");
+pub(crate) static KINDS: LazyLock<Script> = script!("scripts/kinds.lua");
+pub(crate) static ROWS: LazyLock<Script> = script!("scripts/rows.lua");
 
 /// How often the server's settings are checked.
 pub(crate) const CHECK: Duration = Duration::from_secs(60);
@@ -76,30 +65,24 @@ impl Connection {
 
     /// Connects at the first call.
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
-        let servers = Arc::new(Servers::new(&settings)?);
-        let keys = Keys::new(&settings.queue);
-        let (epoch, unreported, failures) = (String::new(), false, 0);
-        let (open, checked) = (None, None);
-        let kinds = BTreeSet::new();
-        let format = FORMAT;
         Ok(Self {
+            keys: Keys::new(&settings.queue),
+            servers: Arc::new(Servers::new(&settings)?),
             settings,
-            keys,
-            servers,
-            open,
-            checked,
-            epoch,
-            unreported,
-            format,
-            failures,
-            kinds,
+            open: None,
+            checked: None,
+            epoch: String::new(),
+            unreported: false,
+            format: FORMAT,
+            failures: 0,
+            kinds: BTreeSet::new(),
         })
     }
 
     /// Runs a command. Fails if the connection breaks: the server may have carried it out.
     pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
         self.ready()?;
-        self.with(|connection| command.query(connection))
+        self.with(Instant::now(), |connection| command.query(connection))
     }
 
     /// Connects and opens the queue, if that has not succeeded before.
@@ -171,33 +154,24 @@ impl Connection {
             command.arg(&self.epoch).arg(self.settings.now());
             arguments(&mut command);
             let of_queue = &self.keys.kinds.clone();
-            let answer = self.with(|connection| match run_once(&command, script, connection) {
+            let once = |on: &mut redis::Connection| match run_once(&command, script, on) {
                 // Another program has scheduled jobs of kinds that this one does not know.
                 Err(error) if error.code() == Some("KINDS") => {
-                    redis::cmd("SMEMBERS").arg(of_queue).query(connection).map(Err)
+                    redis::cmd("SMEMBERS").arg(of_queue).query(on).map(Err)
                 }
                 answer => answer.map(Ok),
-            });
-            match answer {
-                Err(error) => return Err(error),
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(kinds)) => self.kinds.extend::<Vec<String>>(kinds),
+            };
+            match self.with(Instant::now(), once)? {
+                Ok(answer) => return Ok(answer),
+                Err(kinds) => self.kinds.extend::<Vec<String>>(kinds),
             }
         }
     }
 
-    /// Runs a call. If the server no longer has the queue, looks for the server that has it, with
-    /// growing pauses until the timeout, and runs the call there.
-    fn with<T>(
-        &mut self,
-        call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
-    ) -> Result<T, StoreError> {
-        self.with_at(Instant::now(), call)
-    }
-
-    /// [`with`](Self::with) for a call that begins at `begun`, so that a test can set the time of
-    /// the next check.
-    pub(crate) fn with_at<T>(
+    /// Runs a call that begins at `begun`, which a test sets for the next check. If the server no
+    /// longer has the queue, looks for the server that has it, with growing pauses until the
+    /// timeout, and runs the call there.
+    pub(crate) fn with<T>(
         &mut self,
         begun: Instant,
         call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
@@ -288,14 +262,14 @@ impl Connection {
             let script = Script::new(include_str!("scripts/open.lua"));
             let new = format!("{:016x}", random());
             let key = self.keys.meta.clone();
-            self.with(|connection| {
+            self.with(Instant::now(), |connection| {
                 script.key(&key).arg(FORMAT).arg(&new).invoke::<()>(connection)
             })?;
         }
         let mut command = redis::cmd("HMGET");
         command.arg(&self.keys.meta).arg("format").arg("epoch");
         let found: (Option<u32>, Option<String>) =
-            self.with(|connection| command.query(connection))?;
+            self.with(Instant::now(), |connection| command.query(connection))?;
         let (Some(found), Some(epoch)) = found else {
             let queue = &self.settings.queue;
             let why = format!("the server has no queue `{queue}`: name the queue of the programs");

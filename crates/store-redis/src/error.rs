@@ -14,13 +14,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
                    URL (rediss://) may use encryption";
         return StoreError::Unavailable(why.into());
     }
-    if error.is_io_error() {
-        return StoreError::Unavailable(Box::new(error));
-    }
-    if error.code() == Some("EPOCH") {
-        return StoreError::Foreign("data of another epoch".into());
-    }
-    if lacks_queue(&error) {
+    if error.is_io_error() || lacks_queue(&error) {
         return StoreError::Unavailable(Box::new(error));
     }
     match error.kind() {
@@ -87,6 +81,7 @@ fn by_code(error: &RedisError) -> StoreError {
             "{error}: the server cannot write its files; check its disk and log"
         ))),
         Some("WRONGTYPE") => StoreError::Foreign(error.to_string()),
+        Some("EPOCH") => StoreError::Foreign("data of another epoch".into()),
         Some("NOAUTH" | "WRONGPASS" | "NOPERM") => {
             StoreError::Refused(format!("{error}; check the URL, its user and password"))
         }

@@ -78,7 +78,6 @@ impl Servers {
         answer.map(|(connection, _)| connection)
     }
 
-    /// The number of connections made.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }

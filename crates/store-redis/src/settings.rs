@@ -139,7 +139,6 @@ impl std::fmt::Debug for Builder {
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
 
-/// Returns `true` if the URL asks for encryption.
 pub(crate) fn is_encrypted(url: &str) -> bool {
     ["rediss://", "valkeys://"].iter().any(|scheme| url.starts_with(scheme))
 }

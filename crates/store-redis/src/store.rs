@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::commit::{self, AT_ONCE, Arguments, millis};
-use crate::connection::{Connection, Scripts};
+use crate::connection::{CLAIM, COMMIT, Connection, KINDS, ROWS};
 use crate::listen::{Listener, listen};
 use crate::row;
 use crate::scan::Scan;
@@ -18,20 +18,8 @@ use wheelhouse_durable::store::{
 /// settings.
 pub struct RedisStore {
     connection: Connection,
-    scripts: Scripts,
     listener: Option<Listener>,
     scan: Scan,
-}
-
-/// The limits of one step of a claim.
-struct Step {
-    jobs: usize,
-    /// The rest of the limit after earlier steps; negative if their only job was longer.
-    bytes: i64,
-    /// `true` if no job was leased before, so that one is leased however long it is.
-    is_first: bool,
-    /// The most runs that begin.
-    begin: usize,
 }
 
 impl RedisStore {
@@ -58,32 +46,36 @@ impl RedisStore {
     }
 
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
+        Self { connection, listener: None, scan: Scan::default() }
     }
 
-    /// One step of a claim, of at most [`AT_ONCE`] jobs. Returns the number of rows that were
-    /// leased or removed, and when to claim next.
+    /// One step of a claim, of at most [`AT_ONCE`] jobs, after earlier steps have leased some.
+    /// Returns `true` if more may be visible, and when to claim next.
     fn claim_some(
         &mut self,
         kinds: &Kinds,
-        step: &Step,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
-    ) -> Result<(usize, Next), StoreError> {
-        let answer: Vec<Value> =
-            self.connection.change(&self.scripts.claim, Some(kinds), |command| {
-                command.arg(millis(visibility)).arg(step.jobs).arg(step.bytes);
-                command.arg(u8::from(step.is_first)).arg(step.begin);
-                for kind in kinds.iter() {
-                    command.arg(&**kind);
-                }
-            })?;
+    ) -> Result<(bool, Next), StoreError> {
+        let most = (limit.jobs - into.len()).min(AT_ONCE);
+        let bytes = into.iter().map(|leased| leased.job.payload.len()).sum();
+        let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+        // Negative if the only job so far is longer than the limit.
+        let left = signed(limit.bytes) - signed(bytes);
+        let answer: Vec<Value> = self.connection.change(&CLAIM, Some(kinds), |command| {
+            command.arg(millis(visibility)).arg(most).arg(left);
+            // The first job is leased however long it is.
+            command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
+            for kind in kinds.iter() {
+                command.arg(&**kind);
+            }
+        })?;
         let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
         let visible_at = next.map(Timestamp::from_millis);
-        let mut newest = None;
         for job in jobs.chunks(4) {
             let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body), lost] =
                 job
@@ -96,12 +88,14 @@ impl RedisStore {
                 return Err(unreadable());
             };
             debug_assert!(lease.until > now, "the lease has a length: {job:?}");
-            debug_assert!(newest.is_none_or(|before| before < lease.token), "tokens grow: {job:?}");
-            newest = Some(lease.token);
+            let newest = into.last().map(|before| before.token);
+            debug_assert!(newest < Some(lease.token), "tokens grow: {job:?}");
             into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
         let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
-        Ok((removed + jobs.len() / 4, Next { now, visible_at }))
+        // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
+        let has_more = removed + jobs.len() / 4 >= most;
+        Ok((has_more, Next { now, visible_at }))
     }
 
     /// Learns the kinds of new jobs, and of dead letters to be revived, so that the call names
@@ -135,7 +129,7 @@ impl RedisStore {
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (states, bodies): (Parts, Parts) =
-                self.connection.read(&self.scripts.rows, Some(&Kinds::default()), |command| {
+                self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
@@ -195,9 +189,7 @@ impl Store for RedisStore {
             some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
             let answer: Vec<u8> =
-                self.connection.change(&self.scripts.commit, None, |command| {
-                    arguments.add_to(command);
-                })?;
+                self.connection.change(&COMMIT, None, |command| arguments.add_to(command))?;
             debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
@@ -213,15 +205,8 @@ impl Store for RedisStore {
         }
         let mut leased = Vec::new();
         loop {
-            let bytes = leased.iter().map(|leased: &Leased| leased.job.payload.len()).sum();
-            let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-            let jobs = (limit.jobs - leased.len()).min(AT_ONCE);
-            let bytes = signed(limit.bytes) - signed(bytes);
-            let begin = limit.begin_after(&leased);
-            let step = Step { jobs, bytes, is_first: leased.is_empty(), begin };
-            let (seen, next) = self.claim_some(kinds, &step, visibility, &mut leased)?;
-            // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
-            if seen < jobs || leased.len() == limit.jobs {
+            let (has_more, next) = self.claim_some(kinds, limit, visibility, &mut leased)?;
+            if !has_more || leased.len() == limit.jobs {
                 return Ok((leased, next));
             }
         }
@@ -269,7 +254,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&self.scripts.kinds, None, |_| ())?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| ())?;
         let kinds = kinds.into_iter();
         Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }

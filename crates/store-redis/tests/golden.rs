@@ -69,7 +69,6 @@ fn write_the_golden_file() {
         let words: Vec<_> = words.iter().map(|word| hex(word)).collect();
         writeln!(text, "{write} {}", words.join(" ")).unwrap();
     }
-    fs::create_dir_all(file().parent().unwrap()).unwrap();
     fs::write(file(), text).unwrap();
 }
 

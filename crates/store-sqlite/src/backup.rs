@@ -2,8 +2,9 @@
 
 use crate::error::store_error;
 use crate::files::{check_journal, real, with_suffix};
+use crate::holder::{self, remove};
 use crate::open::{connect, open_to_read, verify};
-use crate::{SqliteStore, holder, schema};
+use crate::{SqliteStore, schema};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
@@ -65,11 +66,7 @@ impl SqliteStore {
         verify(&source, "PRAGMA integrity_check(1)")?;
         let part = with_suffix(&file, ".part");
         copy(&source, &part)?;
-        let replaced = replace(&file, &part);
-        if replaced.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        replaced
+        replace(&file, &part).inspect_err(|_| _ = remove(&part))
     }
 }
 
@@ -77,11 +74,7 @@ impl SqliteStore {
 /// so it is one file.
 fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
     remove(to)?;
-    let copied = copy_pages(source, to);
-    if copied.is_err() {
-        let _ = remove(to);
-    }
-    copied
+    copy_pages(source, to).inspect_err(|_| _ = remove(to))
 }
 
 fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
@@ -133,9 +126,9 @@ fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
 /// Opens and locks the old file; `None` if it cannot be read as a store.
 fn lock(file: &Path) -> Result<Option<Connection>, StoreError> {
     let old = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    match schema::owner(&old) {
+    match schema::has_tables(&old) {
         Err(StoreError::Foreign(_) | StoreError::Damaged(_)) => return Ok(None),
-        answer => answer.map(drop)?,
+        answer => _ = answer?,
     }
     old.execute_batch("BEGIN IMMEDIATE").map_err(store_error)?;
     Ok(Some(old))
@@ -168,13 +161,6 @@ fn swap(file: &Path, replaced: &Path, new: &Path) -> Result<(), StoreError> {
     sync_folder(file)?;
     fs::rename(new, file)?;
     sync_folder(file)
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
 }
 
 /// Syncs the folder of a file, which makes the names in it durable.

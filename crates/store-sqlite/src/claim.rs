@@ -1,7 +1,7 @@
 //! Claims, within a transaction.
 
 use crate::commit::Batch;
-use crate::row::{self, columns, entry_columns, millis, number, time};
+use crate::row::{self, columns, entry_columns, limit, millis, number, time};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use std::time::Duration;
 use wheelhouse_durable::store::rules::{Row, Table, claim};
@@ -38,7 +38,7 @@ impl Claim {
             let keys = visible(batch, kinds, want)?;
             let full = keys.len() == want;
             for key in keys {
-                let Some(job) = find(batch, &key)? else { continue };
+                let Some(job) = find(batch.connection, &key)? else { continue };
                 // A cancelled job is removed instead of leased, so it does not count.
                 if !matches!(job.state, State::Closed(_)) {
                     bytes += job.payload.len();
@@ -70,29 +70,19 @@ impl Claim {
             UPDATE job SET visible_at = ?1, attempt = ?2, state = ?3, token = ?4, until = ?5,
                 holder = ?6
             WHERE key = ?7";
-        let (state, number, end) = columns(row.state);
-        let attempt = row.attempt;
-        let values = params![
-            millis(row.visible_at),
-            attempt,
-            state,
-            number,
-            end,
-            self.holder,
-            job.key.as_bytes()
-        ];
+        let [_, visible_at, _, _, attempt, state, number, end] = columns(&row);
+        let key = job.key.as_bytes();
+        let values = params![visible_at, attempt, state, number, end, self.holder, key];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{} was read in this transaction", job.key);
         batch.wrote = true;
-        let job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
-        Ok(Some(Leased { job, token, until, was_lost }))
+        Ok(Some(Leased { job: row.with(job), token, until, was_lost }))
     }
 }
 
-/// The row of a key.
-fn find(batch: &Batch<'_>, key: &Key) -> Result<Option<Entry>> {
+pub(crate) fn find(connection: &Connection, key: &Key) -> Result<Option<Entry>> {
     let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
-    let mut select = batch.connection.prepare_cached(select)?;
+    let mut select = connection.prepare_cached(select)?;
     select.query_row([key.as_bytes()], row::entry).optional()
 }
 
@@ -104,9 +94,8 @@ fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
          WHERE kind = ?1 AND visible_at <= ?2 ORDER BY visible_at, generation LIMIT ?3",
     )?;
     let mut all = Vec::new();
-    let limit = i64::try_from(max).unwrap_or(i64::MAX);
     for kind in kinds.iter() {
-        let values = params![&**kind, millis(batch.now.0), limit];
+        let values = params![&**kind, millis(batch.now.0), limit(max)];
         let rows = select
             .query_map(values, |sql| Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?)))?;
         for row in rows {

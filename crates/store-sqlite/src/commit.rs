@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp,
-    Token, When,
+    Change, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp, Token,
 };
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
@@ -144,7 +143,6 @@ impl<'a> Batch<'a> {
         Ok(Self { connection, now, last, wrote: false, pending })
     }
 
-    /// Carries the changes out, in order.
     pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Outcome>> {
         let now = self.now;
         changes.iter().map(|change| apply(self, change, now)).collect()
@@ -207,20 +205,12 @@ impl Table for Batch<'_> {
             ON CONFLICT (key) DO UPDATE SET due = ?1, visible_at = ?2, generation = ?3,
                 occurrence = ?4, attempt = ?5, state = ?6, token = ?7, until = ?8, kind = ?10,
                 payload = ?11, policy = ?12, holder = iif(?7 IS NULL, NULL, holder)";
-        let (state, token, until) = columns(row.state);
+        let [due, visible_at, generation, occurrence, attempt, state, token, until] = columns(row);
+        let (key, kind, payload, policy) =
+            (job.key.as_bytes(), &*job.kind, &job.payload, &job.policy);
         self.connection.prepare_cached(put)?.execute(params![
-            millis(row.due),
-            millis(row.visible_at),
-            signed(row.generation),
-            signed(row.occurrence),
-            row.attempt,
-            state,
-            token,
-            until,
-            job.key.as_bytes(),
-            &*job.kind,
-            job.payload,
-            job.policy,
+            due, visible_at, generation, occurrence, attempt, state, token, until, key, kind,
+            payload, policy
         ])?;
         self.wrote = true;
         if row.state == State::Pending {
@@ -234,17 +224,10 @@ impl Table for Batch<'_> {
             UPDATE job SET due = ?1, visible_at = ?2, occurrence = ?3, attempt = ?4, state = ?5,
                 token = ?6, until = ?7, holder = iif(?6 IS NULL, NULL, holder)
             WHERE key = ?8";
-        let (state, token, until) = columns(row.state);
-        let changed = self.connection.prepare_cached(set)?.execute(params![
-            millis(row.due),
-            millis(row.visible_at),
-            signed(row.occurrence),
-            row.attempt,
-            state,
-            token,
-            until,
-            key.as_bytes(),
-        ])?;
+        let [due, visible_at, _, occurrence, attempt, state, token, until] = columns(row);
+        let name = key.as_bytes();
+        let values = params![due, visible_at, occurrence, attempt, state, token, until, name];
+        let changed = self.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote = true;
         if row.state == State::Pending {
@@ -270,22 +253,16 @@ impl Table for Batch<'_> {
                 reason, at)
             SELECT generation, key, kind, due, occurrence, attempt, policy, payload, ?2, ?3
             FROM job WHERE key = ?1";
-        self.connection.prepare_cached(bury)?.execute(params![
-            key.as_bytes(),
-            reason,
-            millis(self.now.0)
-        ])?;
+        let values = params![key.as_bytes(), reason, millis(self.now.0)];
+        self.connection.prepare_cached(bury)?.execute(values)?;
         self.remove(key)
     }
 
-    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>> {
+    fn dead(&mut self, generation: u64) -> Result<Option<Entry>> {
         let select = format!("SELECT {DEAD} FROM dead WHERE generation = ?1");
         let mut select = self.connection.prepare_cached(&select)?;
         let dead = select.query_row([signed(generation)], row::dead).optional()?;
-        Ok(dead.map(|Dead { job, .. }| {
-            let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
-            (Put { key, kind, payload, policy, when: When::At(due), replace: false }, occurrence)
-        }))
+        Ok(dead.map(|dead| dead.job))
     }
 
     fn forget(&mut self, generation: u64) -> Result<bool> {

@@ -4,16 +4,13 @@ use rusqlite::{Error, ErrorCode, ffi};
 use std::io::{self, ErrorKind};
 use wheelhouse_durable::store::StoreError;
 
-/// Converts an error of SQLite.
 pub(crate) fn store_error(error: Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{error}: {remedy}")));
     // SQLite reports a full disk as an I/O error when it grows the index of the journal.
     let extended = error.sqlite_error().map(|error| error.extended_code);
+    let is_full = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE].map(Some).contains(&extended);
     match error.sqlite_error_code() {
-        Some(ErrorCode::SystemIoFailure) if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
-            io(ErrorKind::StorageFull, "free space on its disk; no acknowledged change is lost")
-        }
-        Some(ErrorCode::DiskFull) => {
+        _ if is_full => {
             io(ErrorKind::StorageFull, "free space on its disk; no acknowledged change is lost")
         }
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => io(

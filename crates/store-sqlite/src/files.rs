@@ -75,8 +75,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match (fs::canonicalize(folder.unwrap_or(Path::new("."))), path.file_name()) {
+    match (fs::canonicalize(holder::folder(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }

@@ -118,7 +118,6 @@ pub(crate) fn prefix(path: &Path) -> OsString {
     prefix
 }
 
-/// The folder of the store at `path`.
 pub(crate) fn folder(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
@@ -158,7 +157,7 @@ pub(crate) fn clear(
 }
 
 /// Removes a file. It may be missing: a holder that closes removes its own file.
-fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -1,14 +1,14 @@
 //! Opening a file: checks its owner and journal, sets the durability, and frees leases of dead
 //! holders.
 
-use crate::commit::Batch;
+use crate::commit::{Batch, transaction};
 use crate::error::store_error;
 use crate::files::{self, FileId, Files};
 use crate::holder::{self, Holder};
 use crate::reserve::{Reserve, is_full};
-use crate::schema::{self, Owner};
+use crate::schema;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::cell::Cell;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -58,7 +58,6 @@ const CHECKED_PAGES: u32 = 4_000;
 /// The number of attempts to open a file that is replaced while it is opened.
 const TRIES: u32 = 3;
 
-/// An open store.
 pub(crate) struct Opened {
     pub(crate) connection: Connection,
     pub(crate) files: Files,
@@ -90,15 +89,14 @@ fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     files::check_journal(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut connection = connect(path, flags)?;
-    let writable = !connection.is_readonly("main").map_err(store_error)?;
-    if !writable {
+    if connection.is_readonly("main").map_err(store_error)? {
         let path = path.display();
         return Err(StoreError::Refused(format!(
             "{path} is read-only: let this user write the file and its folder"
         )));
     }
     // Before the first write, so that another program's file is not changed.
-    schema::owner(&connection)?;
+    schema::has_tables(&connection)?;
     write_ahead(&connection, path)?;
     let reserve = Reserve::of(path);
     let holder = begin(&mut connection, path, clock)?;
@@ -117,7 +115,7 @@ pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Opened, St
     let path = &files::real(path);
     files::check_journal(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if schema::owner(&connection)? == Owner::None {
+    if !schema::has_tables(&connection)? {
         return Err(StoreError::Foreign(format!("{} is empty", path.display())));
     }
     Batch::begin(&connection, clock).map_err(store_error)?;
@@ -202,10 +200,9 @@ fn begin(
     path: &Path,
     clock: &StoreClock,
 ) -> Result<Holder, StoreError> {
-    let behavior = TransactionBehavior::Immediate;
-    let transaction = connection.transaction_with_behavior(behavior).map_err(store_error)?;
+    let transaction = transaction(connection)?;
     // Another process may have made them since.
-    if schema::owner(&transaction)? == Owner::None {
+    if !schema::has_tables(&transaction)? {
         schema::create(&transaction)?;
     }
     let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;

@@ -6,6 +6,7 @@
 //! otherwise they would use up the space.
 
 use crate::files::with_suffix;
+use crate::holder::folder;
 use rusqlite::Connection;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -40,7 +41,7 @@ impl Reserve {
         if self.is_there() {
             return Ok(());
         }
-        let folder = self.0.parent().unwrap_or(Path::new("."));
+        let folder = folder(&self.0);
         let bytes = (fs4::total_space(folder)? / 16).clamp(*BYTES.start(), *BYTES.end());
         // This check comes first, so that a program that schedules on a full disk does not write
         // and remove megabytes each time. If another program writes in between, the write fails.

@@ -43,28 +43,33 @@ pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
     })
 }
 
-/// A complete row of `job`.
 pub(crate) fn entry(sql: &SqlRow<'_>) -> Result<Entry> {
     let kind = sql.get_ref(9)?.as_str()?.into();
     Ok(row(sql)?.of(key(sql, 8)?, kind, sql.get(10)?, sql.get(11)?))
 }
 
-/// A column that holds a key.
 pub(crate) fn key(sql: &SqlRow<'_>, column: usize) -> Result<Key> {
     Key::new(sql.get_ref(column)?.as_bytes()?)
         .map_err(|error| Error::FromSqlConversionFailure(column, Type::Blob, error.into()))
 }
 
-/// A row of `dead`.
 pub(crate) fn dead(row: &SqlRow<'_>) -> Result<Dead> {
     Ok(Dead { job: entry(row)?, reason: row.get(12)?, at: time(row, 13)? })
 }
 
-/// The columns `state`, `token` and `until` of a state.
-pub(crate) fn columns(state: State) -> (i64, Option<i64>, Option<i64>) {
-    let lease = state.lease();
-    let token = lease.map(|lease| signed(lease.token.0));
-    (state.number().into(), token, lease.map(|lease| millis(lease.until)))
+/// The columns that [`row`] reads.
+pub(crate) fn columns(row: &Row) -> [Option<i64>; 8] {
+    let lease = row.state.lease();
+    [
+        Some(millis(row.due)),
+        Some(millis(row.visible_at)),
+        Some(signed(row.generation)),
+        Some(signed(row.occurrence)),
+        Some(row.attempt.into()),
+        Some(row.state.number().into()),
+        lease.map(|lease| signed(lease.token.0)),
+        lease.map(|lease| millis(lease.until)),
+    ]
 }
 
 /// Converts to a signed integer, as SQLite stores them. The order is kept only below 2^63.
@@ -75,6 +80,11 @@ pub(crate) fn signed(number: u64) -> i64 {
 /// The milliseconds of a time, which are less than 2^53.
 pub(crate) fn millis(time: Timestamp) -> i64 {
     signed(time.as_millis())
+}
+
+/// The value of a `LIMIT`.
+pub(crate) fn limit(max: usize) -> i64 {
+    i64::try_from(max).unwrap_or(i64::MAX)
 }
 
 /// A column that [`signed`] made.

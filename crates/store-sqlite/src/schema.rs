@@ -53,27 +53,19 @@ const TABLES: &str = "
     INSERT INTO meta VALUES (1, 0, 0, 0);
 ";
 
-/// The owner of a file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// None: the file is empty.
-    None,
-    /// This crate, in a known format.
-    Wheelhouse,
-}
-
 /// The format of a store's file.
 pub(crate) fn format(connection: &Connection) -> Result<u32, StoreError> {
     let query = "SELECT user_version FROM pragma_user_version";
     connection.query_row(query, (), |row| row.get(0)).map_err(store_error)
 }
 
-/// The owner of a file. Only reads.
+/// Returns `true` if a file has the tables, in a known format, and `false` if it is empty. Only
+/// reads.
 ///
 /// # Errors
 ///
 /// `Foreign` if it is another program's file; `Format` if a newer version of this crate wrote it.
-pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
+pub(crate) fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
     // One statement sees one state of the file: another process may be creating the tables.
     let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
                  FROM pragma_application_id, pragma_user_version";
@@ -81,9 +73,9 @@ pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?))
     });
     match marks.map_err(store_error)? {
-        (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Wheelhouse),
+        (APPLICATION, 1..=FORMAT, _) => Ok(true),
         (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
-        (0, 0, 0) => Ok(Owner::None),
+        (0, 0, 0) => Ok(false),
         (application, ..) => Err(StoreError::Foreign(format!(
             "it is another program's SQLite database (application_id {application})"
         ))),

@@ -1,16 +1,16 @@
 //! The store.
 
-use crate::claim::{Claim, first_visible};
+use crate::claim::{Claim, find, first_visible};
 use crate::commit::{Batch, commit, transaction};
 use crate::error::store_error;
 use crate::files::Files;
 use crate::holder::{self, Holder};
 use crate::open::{Opened, journal_pages, open, open_to_read, verify};
 use crate::reserve::{Reserve, is_full};
-use crate::row::{self, DEAD, entry_columns, signed};
+use crate::row::{self, DEAD, entry_columns, limit, signed};
 use crate::schema;
 use crate::wake::{self, Watcher};
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, Params, Row};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -234,9 +234,7 @@ impl Store for SqliteStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
-        let mut select = self.reader()?.prepare_cached(select).map_err(store_error)?;
-        select.query_row([key.as_bytes()], row::entry).optional().map_err(store_error)
+        find(self.reader()?, key).map_err(store_error)
     }
 
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
@@ -294,11 +292,6 @@ impl Drop for SqliteStore {
     }
 }
 
-/// The value of a `LIMIT`.
-fn limit(max: usize) -> i64 {
-    i64::try_from(max).unwrap_or(i64::MAX)
-}
-
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.connection.path();
@@ -309,42 +302,35 @@ impl fmt::Debug for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wheelhouse_durable::store::{Put, Token, When};
+    use wheelhouse_durable::store::Token;
+    use wheelhouse_store_conformance::jobs::{KIND, LEASE, cancel, key, put};
 
     #[test]
     fn only_begins_are_committed_without_a_sync() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
-        let key = Key::new("a").unwrap();
-        let begin = Change::Begin { key: key.clone(), token: Token(1) };
-        let cancel = Change::Cancel { key };
+        let begin = Change::Begin { key: key("a"), token: Token(1) };
+        let cancel = cancel("a");
+        let level = |store: &SqliteStore| -> i64 {
+            store.connection.query_row("PRAGMA synchronous", (), |row| row.get(0)).unwrap()
+        };
         // 1 is NORMAL: no sync at a commit; 2 is FULL.
-        for (changes, level) in [
+        for (changes, expected) in [
             (&[begin.clone(), begin.clone()][..], 1),
             (&[begin.clone(), cancel.clone()], 2),
             (std::slice::from_ref(&begin), 1),
             (&[cancel], 2),
         ] {
             store.commit(changes).unwrap();
-            let set = "PRAGMA synchronous";
-            assert_eq!(store.connection.query_row(set, (), |row| row.get(0)), Ok(level));
+            assert_eq!(level(&store), expected);
         }
         // Also a claim that begins a run, right after begins.
-        let put = Put {
-            key: Key::new("b").unwrap(),
-            kind: "work/1".into(),
-            payload: Vec::new(),
-            policy: String::new(),
-            when: When::After(Duration::ZERO),
-            replace: false,
-        };
-        store.commit(&[Change::Put(put)]).unwrap();
+        store.commit(&[put("b", 0)]).unwrap();
         store.commit(&[begin]).unwrap();
         let limit = ClaimLimit { begin: 1, ..ClaimLimit::jobs(1) };
-        let (claimed, _) =
-            store.claim(&Kinds::new(["work/1"]), limit, Duration::from_secs(30)).unwrap();
+        let (claimed, _) = store.claim(&Kinds::new([KIND]), limit, LEASE).unwrap();
         assert!(claimed[0].has_begun());
-        assert_eq!(store.connection.query_row("PRAGMA synchronous", (), |row| row.get(0)), Ok(2));
+        assert_eq!(level(&store), 2);
     }
 
     /// If another program keeps the file locked for too long, the error is transient.
@@ -357,10 +343,9 @@ mod tests {
         store.connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let other = Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let cancel = Change::Cancel { key: Key::new("a").unwrap() };
-        let error = store.commit(std::slice::from_ref(&cancel)).unwrap_err();
+        let error = store.commit(&[cancel("a")]).unwrap_err();
         assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
         other.execute_batch("ROLLBACK").unwrap();
-        assert_eq!(store.commit(&[cancel]).unwrap(), [Outcome::Absent]);
+        assert_eq!(store.commit(&[cancel("a")]).unwrap(), [Outcome::Absent]);
     }
 }

@@ -127,7 +127,6 @@ impl Watch {
         Ok(())
     }
 
-    /// Runs the thread.
     fn run(mut self) {
         while self.wait().unwrap_or(false) {
             let signalled = self.read_events();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, cancel, claim, commit, job, lease, one, put, rows,
+    KIND, LEASE, ack, cancel, claim, commit, fails, job, lease, one, put, rows,
 };
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
@@ -22,10 +22,6 @@ fn some_jobs(path: &Path, jobs: u32) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-fn refusal(path: &Path) -> StoreError {
-    SqliteStore::open(path).expect_err("it is refused")
-}
-
 #[test]
 fn newer_and_foreign_files_are_not_touched() {
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +32,7 @@ fn newer_and_foreign_files_are_not_touched() {
     Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
     for path in [shop, letter, newer] {
         let before = fs::read(&path).unwrap();
-        let error = refusal(&path);
+        let error = SqliteStore::open(&path).expect_err("it is refused");
         let is_newer = matches!(error, StoreError::Format { found: 2, known: 1 });
         assert!(is_newer || matches!(error, StoreError::Foreign(_)), "{error:?}");
         assert_eq!(is_newer, path.ends_with("newer"));
@@ -86,13 +82,11 @@ fn a_file_that_is_cut_short_is_refused() {
     for bytes in [&whole[..whole.len() / 2], &overwritten] {
         fs::write(&path, bytes).unwrap();
         for open in [SqliteStore::open, SqliteStore::open_to_read] {
-            let error = open(path.clone()).expect_err("it is refused");
+            let error = fails(open(path.clone()), "restore it from a copy");
             assert!(matches!(error, StoreError::Damaged(_)), "{error:?}");
-            assert!(error.to_string().contains("restore it from a copy"), "{error}");
         }
     }
-    let error = SqliteStore::open_to_read(folder.path()).expect_err("it is refused");
-    assert!(error.to_string().contains("is a folder"), "{error}");
+    fails(SqliteStore::open_to_read(folder.path()), "is a folder");
 }
 
 /// A program that opens the file by another name does not free live leases.
@@ -112,8 +106,7 @@ fn a_file_has_one_name() {
     assert_eq!(claim(&mut second).len(), 0, "a live lease was freed");
     fs::hard_link(&path, folder.path().join("other.timers")).unwrap();
     for name in ["data-1.timers", "other.timers"] {
-        let error = refusal(&folder.path().join(name));
-        assert!(error.to_string().contains("hard link"), "{error}");
+        fails(SqliteStore::open(folder.path().join(name)), "hard link");
     }
 }
 
@@ -136,9 +129,7 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     let Some(_mounted) = Mounted::new(folder.path(), &["-o", "bind,ro"], folder.path()) else {
         return;
     };
-    let error = refusal(&path);
-    let remedy = error.to_string().contains("let this user write the file and its folder");
-    assert!(remedy, "{error}");
+    fails(SqliteStore::open(&path), "let this user write the file and its folder");
 }
 
 /// A commit that does not fit fails with a remedy. All earlier commits are stored, and the store
@@ -210,8 +201,7 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
         let acks: Vec<_> = leased.iter().map(ack).collect();
         assert!(commit(&mut store, &acks).iter().all(|done| *done == Outcome::Done));
         ran += leased.len();
-        let error = store.commit(&[put("new", 0)]).expect_err("a full disk");
-        assert!(error.is_transient() && error.to_string().contains("free "), "{error:?}");
+        assert!(fails(store.commit(&[put("new", 0)]), "free ").is_transient());
         let error = store.commit(&[put("new", 0), cancel("none")]).unwrap_err();
         assert!(!error.is_transient(), "a mixed batch is committed one by one: {error:?}");
     }

@@ -6,7 +6,7 @@ use common::{Process, file, temporary};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{ClaimLimit, Kinds, Outcome, Store, StoreError};
-use wheelhouse_store_conformance::jobs::{KIND, LEASE, claim, key, one, put, rows};
+use wheelhouse_store_conformance::jobs::{KIND, LEASE, claim, fails, key, one, put, rows};
 use wheelhouse_store_sqlite::rusqlite::Connection;
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -34,9 +34,8 @@ fn is_refused(store: &mut SqliteStore, why: &str) {
     let found = store.find(&key("old 1")).map(|_| ());
     let claimed = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE).map(|_| ());
     for answer in [put, found, claimed] {
-        let error = answer.expect_err("it is refused");
+        let error = fails(answer, why);
         assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
-        assert!(error.to_string().contains(why), "{error}");
         assert!(error.to_string().contains("start again"), "{error}");
     }
 }
@@ -54,8 +53,7 @@ fn a_deleted_file_acknowledges_nothing() {
     let shop = Connection::open(&path).unwrap();
     shop.execute_batch("BEGIN IMMEDIATE").unwrap();
     fs::remove_file(&path).unwrap();
-    let error = commit_in(&shop, &[put("lost", 0)]).expect_err("it is refused");
-    assert!(error.to_string().contains("was deleted or renamed"), "{error}");
+    fails(commit_in(&shop, &[put("lost", 0)]), "was deleted or renamed");
     drop(shop);
     is_refused(&mut store, "was deleted or renamed");
     drop(store);
@@ -84,8 +82,7 @@ fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
         let mut store = begun(&path);
         fs::rename(backup(folder.path()), &path).unwrap();
         // A program that starts now is refused: the old journal is still there.
-        let error = SqliteStore::open(&path).expect_err("the old file is open");
-        assert!(error.to_string().contains("stop it"), "{error}");
+        fails(SqliteStore::open(&path), "stop it");
         if calls {
             is_refused(&mut store, "was replaced");
         }
@@ -130,14 +127,12 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
     fs::rename(&path, &old).unwrap();
     // Creating a new file would remove the old journal and lose its commits.
     for open in [SqliteStore::open, SqliteStore::open_to_read] {
-        let error = open(path.clone()).expect_err("the journal is another file's");
-        assert!(error.to_string().contains("journal of another file"), "{error}");
+        fails(open(path.clone()), "journal of another file");
     }
     let new = backup(folder.path());
     fs::rename(&new, &path).unwrap();
     let before = fs::read(&path).unwrap();
-    let error = SqliteStore::open(&path).expect_err("the journal is another file's");
-    assert!(error.to_string().contains("move the journal"), "{error}");
+    fails(SqliteStore::open(&path), "move the journal");
     assert_eq!(fs::read(&path).unwrap(), before);
 
     // Both remedies work: the new file without the journal, and the old file with its journal.
@@ -163,8 +158,7 @@ fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
     fs::copy(&copy, &path).unwrap();
     let before = fs::read(&path).unwrap();
     for open in [SqliteStore::open, SqliteStore::open_to_read] {
-        let error = open(path.clone()).expect_err("the journal is another file's");
-        assert!(error.to_string().contains("journal of another file"), "{error}");
+        fails(open(path.clone()), "journal of another file");
     }
     assert_eq!(fs::read(&path).unwrap(), before);
     for suffix in ["-wal", "-shm"] {
@@ -197,16 +191,14 @@ fn a_backup_is_restored_when_no_program_has_the_file_open() {
     store.backup(&copy).unwrap();
     assert!(store.backup(&copy).unwrap_err().to_string().contains("exists"));
     store.commit(&[put("after", 0)]).unwrap();
-    let error = SqliteStore::restore(&copy, &path).expect_err("a program has it open");
-    assert!(error.to_string().contains("stop it first"), "{error}");
+    fails(SqliteStore::restore(&copy, &path), "stop it first");
     assert_eq!(one(&mut store, put("after 2", 0)), Outcome::Done, "nothing was changed");
     drop(store);
 
     let replaced = SqliteStore::restore(&copy, &path).unwrap().expect("there was one");
     assert_eq!(count(&path), 10);
     assert_eq!(count(&replaced), 12);
-    let error = SqliteStore::restore(&copy, &path).expect_err("it would overwrite the first");
-    assert!(error.to_string().contains("earlier restore"), "{error}");
+    fails(SqliteStore::restore(&copy, &path), "earlier restore");
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".part")), "{left:?}");
 

@@ -11,11 +11,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_durable::store::{Change, Outcome, Put, Store};
 use wheelhouse_durable::{Durable, DurableRun, Failure, Handlers, Next};
 use wheelhouse_store_conformance::history;
-use wheelhouse_store_conformance::jobs::{KIND, cancel, claim, job, key, names, one, put, rows};
+use wheelhouse_store_conformance::jobs::{
+    KIND, cancel, claim, job, key, names, one, put, rows, wait_until,
+};
 use wheelhouse_store_sqlite::SqliteStore;
 
 #[test]
@@ -148,11 +150,7 @@ fn a_cancellation_tells_the_truth() {
             let all = read();
             all.lines().filter(|key| names.iter().any(|name| name == key)).map(Into::into).collect()
         };
-        let patience = Instant::now();
-        while mine().len() < 4 {
-            assert!(patience.elapsed() < Duration::from_secs(60), "four workers are busy");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("four workers are busy", || mine().len() >= 4);
         let outcomes = store.commit(&names.iter().map(|name| cancel(name)).collect::<Vec<_>>());
         let outcomes = outcomes.unwrap();
         works.kill();

@@ -6,7 +6,7 @@ use common::{manual, temporary};
 use rusqlite::{Connection, TransactionBehavior};
 use std::fs;
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::store::{MemoryStore, Outcome, Store, StoreClock, Timestamp};
+use wheelhouse_durable::store::{Outcome, Store, StoreClock, Timestamp};
 use wheelhouse_service::ManualClock;
 use wheelhouse_store_conformance::jobs::{ack, claim, key, names, one, put, rows};
 use wheelhouse_store_sqlite::{SqliteStore, ack_in, commit_in};
@@ -107,20 +107,5 @@ fn the_journal_stays_small() {
         assert!((4_096..bound).contains(&most), "a journal of {most} bytes");
         assert_eq!(rows(&mut store).len() as u64, commits * changes);
         store.verify().unwrap();
-    }
-}
-
-/// A job without a delay is due at the present rounded down: a claim within the same millisecond
-/// gets it.
-#[test]
-fn a_job_without_a_delay_is_due_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let (time, clock) = manual();
-    time.advance(Duration::from_micros(500));
-    let file = SqliteStore::with_clock(folder.path().join("a.timers"), clock.clone()).unwrap();
-    let stores: [Box<dyn Store>; 2] = [Box::new(file), Box::new(MemoryStore::with_clock(clock))];
-    for mut store in stores {
-        store.commit(&[put("now", 0), put("soon", 1)]).unwrap();
-        assert_eq!(names(&claim(&mut store)), ["now"]);
     }
 }

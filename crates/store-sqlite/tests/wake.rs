@@ -10,12 +10,14 @@ use common::{Process, file, go, temporary};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_durable::store::{Outcome, Store};
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{KIND, claim, key, names, one, put};
+use wheelhouse_store_conformance::jobs::{
+    KIND, claim, count_wakes, fails, key, names, one, put, wait_until,
+};
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -31,7 +33,7 @@ fn waiting(path: &Path) -> (Durable, Receiver<String>) {
     });
     let timers = Durable::builder(handlers).poll(Duration::from_secs(3_600));
     let timers = timers.start(SqliteStore::open(path).unwrap()).unwrap();
-    until(|| claims(&timers) > 0, "the first claim");
+    wait_until("the first claim", || claims(&timers) > 0);
     let polls_only = timers.snapshot().store.contains_key("polls_only");
     assert!(!polls_only, "an inotify instance is left: see fs.inotify.max_user_instances");
     (timers, runs)
@@ -39,14 +41,6 @@ fn waiting(path: &Path) -> (Durable, Receiver<String>) {
 
 fn claims(timers: &Durable) -> u64 {
     timers.snapshot().counts.claims
-}
-
-fn until(mut is_done: impl FnMut() -> bool, what: &str) {
-    let begun = Instant::now();
-    while !is_done() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn next(runs: &Receiver<String>) -> String {
@@ -80,16 +74,6 @@ fn a_job_of_another_process_runs_without_a_poll() {
     assert!(claims < 30, "{claims} claims, though only three of 203 jobs were the earliest");
 }
 
-/// Wakes of a store, counted.
-fn counted(store: &mut SqliteStore) -> Arc<AtomicUsize> {
-    let count = Arc::new(AtomicUsize::new(0));
-    let counts = Arc::clone(&count);
-    store.wake_by(Arc::new(move || {
-        counts.fetch_add(1, Ordering::SeqCst);
-    }));
-    count
-}
-
 /// A store is woken once for each earlier job: directly if it commits the job itself, and otherwise
 /// by the watcher.
 #[test]
@@ -97,13 +81,13 @@ fn a_store_is_not_woken_twice_by_its_own_commits() {
     let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     let mut other = SqliteStore::open(&path).unwrap();
-    let count = counted(&mut store);
+    let count = count_wakes(&mut store);
     for n in 0..20_usize {
         let delay = 1_000_000 - 10_000 * n as u64;
         one(&mut store, put(&format!("own {n}"), delay));
         assert_eq!(count.load(Ordering::SeqCst), 2 * n + 1, "by itself");
         one(&mut other, put(&format!("other {n}"), delay - 5_000));
-        until(|| count.load(Ordering::SeqCst) > 2 * n + 1, "by the other");
+        wait_until("by the other", || count.load(Ordering::SeqCst) > 2 * n + 1);
         assert_eq!(count.load(Ordering::SeqCst), 2 * n + 2);
     }
 }
@@ -117,7 +101,7 @@ fn dies_before_its_signal() {
     let silent = Connection::open(&path).unwrap();
     silent.query_row("SELECT last FROM meta", (), |_| Ok(())).unwrap();
     println!("ready");
-    until(|| go(&path).exists(), "the parent's word");
+    wait_until("the parent's word", || go(&path).exists());
     let insert = "INSERT INTO job VALUES
         (x'61', 'work/1', 1, 1, 0, NULL, NULL, NULL, 1, 0, 0, '', x'')";
     silent.execute(insert, ()).unwrap();
@@ -168,23 +152,25 @@ fn a_waiting_process_may_be_killed() {
 fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
     let (_folder, path) = temporary();
     let mut old = SqliteStore::open(&path).unwrap();
-    let of_old = counted(&mut old);
+    let of_old = count_wakes(&mut old);
     for suffix in ["", "-wal", "-shm"] {
         fs::remove_file(path.with_extension(format!("timers{suffix}"))).unwrap();
     }
-    let error = old.find(&key("a")).unwrap_err();
-    assert!(error.to_string().contains("start again"), "{error}");
+    fails(old.find(&key("a")), "start again");
     drop(old);
     // A process that another test starts has the lock of the old store for a moment.
     let mut opened = None;
-    until(|| SqliteStore::open(&path).is_ok_and(|store| opened.replace(store).is_none()), "opens");
+    wait_until("the new file opens", || {
+        opened = SqliteStore::open(&path).ok();
+        opened.is_some()
+    });
     let mut store = opened.unwrap();
-    let count = counted(&mut store);
+    let count = count_wakes(&mut store);
     one(&mut SqliteStore::open(&path).unwrap(), put("a", 0));
-    until(|| count.load(Ordering::SeqCst) > 0, "the new file wakes");
+    wait_until("the new file wakes", || count.load(Ordering::SeqCst) > 0);
     assert_eq!(names(&claim(&mut store)), ["a"]);
     drop(store);
-    until(|| Arc::strong_count(&of_old) == 1, "the thread of the old store ends");
+    wait_until("the thread of the old store ends", || Arc::strong_count(&of_old) == 1);
 }
 
 /// A program is also woken by a transaction of the user, in its own process or another, however
@@ -202,7 +188,7 @@ fn a_transaction_of_the_user_wakes() {
         transaction.commit().unwrap();
         assert_eq!(next(&runs), name);
         // Its ack would wait for the next transaction.
-        until(|| timers.snapshot().in_flight == 0, "the ack");
+        wait_until("the ack", || timers.snapshot().in_flight == 0);
     }
 }
 
@@ -213,10 +199,10 @@ fn a_store_that_cannot_be_woken_is_reported() {
     let polls_only = |store: &mut SqliteStore| store.gauges().unwrap().contains_key("polls_only");
     let mut store = SqliteStore::open(&path).unwrap();
     assert!(!polls_only(&mut store), "it need not be woken");
-    counted(&mut store);
+    count_wakes(&mut store);
     assert!(!polls_only(&mut store));
     let mut store = SqliteStore::open(&path).unwrap();
     fs::remove_file(path.with_extension("timers-wal")).unwrap();
-    counted(&mut store);
+    count_wakes(&mut store);
     assert!(polls_only(&mut store));
 }

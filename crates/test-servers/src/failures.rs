@@ -3,7 +3,6 @@
 //! promise that was broken and with what happened instead.
 
 use crate::{Connect, How, Network, Proxy, TestServer, wait_until};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Kinds, Leased, Outcome, Put, Store, StoreError,
 };
 use wheelhouse_store_conformance::history;
-use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, job, key};
+use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, count_wakes, job, key};
 
 const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);
@@ -36,14 +35,12 @@ fn claim(store: &mut dyn Store, visibility: Duration) -> Vec<Leased> {
 
 /// Claims until there is a job.
 fn claim_one(store: &mut dyn Store, visibility: Duration) -> Leased {
-    let begun = Instant::now();
-    loop {
-        if let Some(leased) = claim(store, visibility).pop() {
-            return leased;
-        }
-        assert!(begun.elapsed() < LONG * 2, "nothing becomes visible");
-        thread::sleep(millis(5));
-    }
+    let mut leased = Vec::new();
+    wait_until("a job is visible", || {
+        leased = claim(store, visibility);
+        !leased.is_empty()
+    });
+    leased.remove(0)
 }
 
 /// While a client schedules, the server is killed and started again five times. All acknowledged
@@ -194,10 +191,14 @@ pub fn a_slow_network_is_only_slow(tested: &TestServer) {
 }
 
 /// The server measures delays: no job is handed out before its delay is over, however often workers
-/// ask.
+/// ask. A job without a delay is due at the present rounded down: the next claim gets it.
 pub fn nothing_is_early_by_the_servers_clock(tested: &TestServer) {
     let mut store = tested.open(tested.server.address(), LONG);
     for n in 0..20 {
+        store.commit(&[put("at once", 0)]).expect("a commit succeeds");
+        let leased = claim(&mut *store, LONG);
+        assert_eq!(leased.len(), 1, "of attempt {n}");
+        store.commit(&[ack(&leased[0])]).expect("a commit succeeds");
         let begun = Instant::now();
         store.commit(&[put(&n.to_string(), 7)]).expect("a commit succeeds");
         let leased = claim_one(&mut *store, LONG);
@@ -206,29 +207,15 @@ pub fn nothing_is_early_by_the_servers_clock(tested: &TestServer) {
     }
 }
 
-/// A job without a delay is due at the present rounded down: the next claim gets it.
-pub fn what_has_no_delay_is_due_at_once(tested: &TestServer) {
-    let mut store = tested.open(tested.server.address(), LONG);
-    for n in 0..20 {
-        store.commit(&[put(&n.to_string(), 0)]).expect("a commit succeeds");
-        let leased = claim(&mut *store, LONG);
-        assert_eq!(leased.len(), 1, "of attempt {n}");
-        store.commit(&[ack(&leased[0])]).expect("a commit succeeds");
-    }
-}
-
 /// A waiting store is also woken for an earlier job after the server was restarted.
 pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
-    let (queue, calls) = ("told again", Arc::new(AtomicU32::new(0)));
+    let queue = "told again";
     let mut waits = tested.open_queue(tested.server.address(), queue, LONG);
     let mut other = tested.open_queue(tested.server.address(), queue, LONG);
-    let counted = Arc::clone(&calls);
-    waits.wake_by(Arc::new(move || {
-        counted.fetch_add(1, Ordering::SeqCst);
-    }));
+    let calls = count_wakes(&mut *waits);
     tested.server.kill();
     tested.server.start();
-    let told = |least: u32| {
+    let told = |least: usize| {
         wait_until("the store is woken", || calls.load(Ordering::SeqCst) >= least);
         calls.load(Ordering::SeqCst)
     };

@@ -41,6 +41,9 @@ mod suite;
 
 pub use proxy::{Network, Proxy};
 pub use suite::{Connect, How, TestServer, TestServers};
+#[doc(hidden)]
+pub use wheelhouse_durable::store;
+pub use wheelhouse_store_conformance::jobs::wait_until;
 
 use keeper::Keeper;
 use std::ffi::OsString;
@@ -60,7 +63,8 @@ pub mod checks {
 /// The time that a server may take to answer after its start.
 const START: Duration = Duration::from_secs(30);
 
-/// A server in a temporary folder. It runs until this value is dropped.
+/// A server in a temporary folder. It runs until this value is dropped. Each call that starts one
+/// panics if it does not answer within 30 seconds.
 #[derive(Debug)]
 pub struct Server {
     keeper: Keeper,
@@ -103,10 +107,6 @@ fn answers(address: SocketAddr, request: &[u8], expected: &[u8]) -> bool {
 
 impl Server {
     /// Starts `command`, which must serve this port of 127.0.0.1.
-    ///
-    /// # Panics
-    ///
-    /// If it does not answer within 30 seconds.
     fn run((folder, port): (PathBuf, u16), command: &[OsString], protocol: Protocol) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let server = Self { keeper: Keeper::new(folder, command), address, protocol };
@@ -151,10 +151,6 @@ impl Server {
     }
 
     /// Starts it again after [`kill`](Self::kill), on the files that it left.
-    ///
-    /// # Panics
-    ///
-    /// If the server does not answer within 30 seconds.
     pub fn start(&self) {
         let begun = Instant::now();
         while !self.start_once() {
@@ -200,19 +196,6 @@ impl Server {
 pub fn queue() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
-}
-
-/// Waits until a condition holds.
-///
-/// # Panics
-///
-/// If it does not hold within 60 seconds.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited for 60 s: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// A port that was free a moment ago.

@@ -7,10 +7,6 @@ use std::ffi::OsString;
 impl Server {
     /// Starts a pgbouncer in front of a PostgreSQL, with a mode (`transaction` or `session`) and at
     /// most this number of sessions for each database. It maps every user to `postgres`.
-    ///
-    /// # Panics
-    ///
-    /// If it does not answer within 30 seconds.
     #[must_use]
     pub fn pgbouncer(behind: &Self, mode: &str, sessions: usize) -> Option<Self> {
         let pgbouncer = program("pgbouncer", &["/usr/sbin".into()], "pgbouncer")?;

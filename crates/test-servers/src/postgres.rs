@@ -8,7 +8,6 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All of these panic if the server does not answer within 30 seconds.
 impl Server {
     /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
     /// name.
@@ -71,7 +70,6 @@ impl ServerFiles {
         Some(Self { folder, user, programs })
     }
 
-    /// Files of a new server.
     fn initialized(encoding: &str) -> Option<Self> {
         let files = Self::find()?;
         let options = ["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"];

@@ -38,10 +38,6 @@ struct Shared {
 
 impl Proxy {
     /// A sound network between the server and a free port of 127.0.0.1.
-    ///
-    /// # Panics
-    ///
-    /// If no port can be opened.
     #[must_use]
     pub fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of 127.0.0.1");

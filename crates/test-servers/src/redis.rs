@@ -8,10 +8,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 
-/// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
 
-/// All of these panic if the server does not answer within 30 seconds.
 impl Server {
     /// Starts a Redis that writes everything that it acknowledges to its append-only file first.
     /// `more` are further options.

@@ -79,11 +79,25 @@ impl TestServers {
 }
 
 /// Makes a `#[test]` of each check. The arguments are a function that starts a server, and a
-/// [`Connect`].
+/// closure that returns the builder of a store, given a URL and a queue.
 #[macro_export]
 macro_rules! server_suite {
-    ($start:expr, $connect:expr) => {
-        $crate::server_suite!($start, $connect;
+    ($start:expr, |$url:ident, $queue:ident| $builder:expr) => {
+        fn connect(
+            $url: &str,
+            $queue: &str,
+            how: $crate::How,
+        ) -> Result<Box<dyn $crate::store::Store>, $crate::store::StoreError> {
+            let store = $builder;
+            let store = match how {
+                $crate::How::Within(timeout) => store.timeout(timeout).connect(),
+                $crate::How::Later(timeout) => store.timeout(timeout).connect_later(),
+                $crate::How::ToRead => store.connect_to_read(),
+            };
+            Ok(Box::new(store?))
+        }
+
+        $crate::server_suite!($start, connect;
             a_killed_server_loses_nothing,
             a_server_that_is_gone_is_waited_for,
             a_stopped_server_is_unavailable,
@@ -91,7 +105,6 @@ macro_rules! server_suite {
             a_worker_that_is_cut_off_is_superseded,
             a_slow_network_is_only_slow,
             nothing_is_early_by_the_servers_clock,
-            what_has_no_delay_is_due_at_once,
             who_waits_is_told_again_after_a_restart,
             a_history_of_three_processes_is_sound,
             a_reader_changes_nothing,
@@ -101,7 +114,7 @@ macro_rules! server_suite {
         #[test]
         #[ignore = "a child"]
         fn plays() {
-            $crate::checks::plays($connect);
+            $crate::checks::plays(connect);
         }
     };
     ($start:expr, $connect:expr; $($check:ident,)*) => {

@@ -1,6 +1,6 @@
 //! C17, C18, C60: the price of a hierarchy's small space: timers move from level to level.
 
-use super::drive::{moves, wakeups};
+use super::drive::{moves, run_out};
 use super::models::kafka::KafkaModel;
 use crate::StatedGrowth::Is;
 use crate::count::random;
@@ -34,8 +34,8 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
             let mut delay = || random.random_range(1..span);
             let mut counted = setup.build_with_slots(WHEEL, SLOTS);
             counted.fill((0..TIMERS).map(|_| delay()));
-            let useful: u64 = wakeups(&mut counted).iter().map(|it| it.fired + it.moved).sum();
-            vain += counted.steps().of(Work::EntryScan).saturating_sub(useful);
+            let [fired, moved, _] = run_out(&mut counted);
+            vain += counted.steps().of(Work::EntryScan).saturating_sub(fired + moved);
             let alone = (0..ALONE).map(|_| moves(setup, WHEEL, SLOTS, [delay()]).0);
             most = alone.fold(most, u64::max);
         }

@@ -5,7 +5,7 @@
 //! level, at most m - 1 times, and fires. Each visit counts as one in both, so that Varghese and
 //! Lauck's T* = m M c7/c6 is m M.
 
-use super::drive::wakeups;
+use super::drive::run_out;
 use crate::StatedGrowth::{AtMost, Is};
 use crate::count::random;
 use crate::growth::Curve;
@@ -28,12 +28,6 @@ const TIMERS: u64 = 256;
 /// Slots of the wheel with rounds; levels, and slots on each of them.
 const PAIRS: [(Tick, u32, u64); 2] = [(256, 3, 64), (4_096, 4, 1_024)];
 
-/// How often a hand that visits one slot in each tick visits a timer, including the visit that
-/// fires it.
-pub(super) fn visits_in_rounds(slots: Tick, delay: Tick) -> u64 {
-    delay.div_ceil(slots)
-}
-
 fn run(setup: &Setup, e: &mut Evidence) {
     let delays = powers(4, 18);
     let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "times a timer is met");
@@ -45,13 +39,14 @@ fn run(setup: &Setup, e: &mut Evidence) {
             let mut met = [0; 2];
             for _ in 0..TIMERS {
                 let delay = random.random_range(1..=2 * mean);
-                met[0] += visits_in_rounds(slots, delay);
+                // The hand visits a slot in each tick, and the last visit fires the timer.
+                met[0] += delay.div_ceil(slots);
                 // Start from a random phase of the levels.
                 let start = counted.now() + random.random_range(1..1 << 20);
                 counted.advance(start, |_| ());
                 counted.fill([delay]);
-                let of_one =
-                    wakeups(&mut counted).iter().map(|it| it.moved + it.fired).sum::<u64>();
+                let [fired, moved, _] = run_out(&mut counted);
+                let of_one = fired + moved;
                 if delay < per_level.pow(levels - 1) {
                     most = most.max(of_one.saturating_sub(u64::from(levels)));
                 }

@@ -5,23 +5,16 @@ use crate::count::CountedTimer;
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
 
-/// The work at one wake-up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wakeup {
-    /// Timers that fired.
-    pub(super) fired: u64,
-    /// Timers that were moved to a lower level.
-    pub(super) moved: u64,
-}
-
-/// Advances from wake-up to wake-up until no timer is left.
-pub(super) fn wakeups(counted: &mut CountedTimer) -> Vec<Wakeup> {
-    let mut wakeups = Vec::new();
+/// Advances from wake-up to wake-up until no timer is left. Returns how many timers fired, how
+/// often one was moved to a lower level, and the most moves in one call.
+pub(super) fn run_out(counted: &mut CountedTimer) -> [u64; 3] {
+    let [mut fired, mut moved, mut most] = [0; 3];
     while let Some(tick) = counted.next_wakeup() {
-        let (steps, fired) = counted.work(|timer| timer.advance(tick, |_| ()));
-        wakeups.push(Wakeup { fired: fired as u64, moved: steps.of(Work::CascadeMove) });
+        let (steps, of_tick) = counted.work(|timer| timer.advance(tick, |_| ()));
+        let moves = steps.of(Work::CascadeMove);
+        (fired, moved, most) = (fired + of_tick as u64, moved + moves, most.max(moves));
     }
-    wakeups
+    [fired, moved, most]
 }
 
 /// Starts timers with these delays in a wheel, and fires them. Returns how often a timer was moved
@@ -34,8 +27,8 @@ pub(super) fn moves(
 ) -> (u64, u64) {
     let mut counted = setup.build_with_slots(wheel, slots);
     counted.fill(delays);
-    let moved = wakeups(&mut counted).into_iter().map(|it| it.moved);
-    moved.fold((0, 0), |(all, most), moved| (all + moved, most.max(moved)))
+    let [_, moved, most] = run_out(&mut counted);
+    (moved, most)
 }
 
 /// Advances to each tick up to `to`. Returns (tick of firing, value) of each timer.

@@ -36,11 +36,11 @@ fn queue(setup: &Setup, e: &mut Evidence) {
                 let vain = polls.iter().filter(|it| it.ran.is_empty() && it.moved.is_empty());
                 let (vain, count) = (vain.count() as u64, polls.len() as u64);
                 match load {
-                    "sparse" => sparse = [sparse[0] + count, sparse[1] + wheels.current()],
+                    "sparse" => sparse = [sparse[0] + count, sparse[1] + wheels.levels[0].current],
                     "cancelled" => cancelled = [cancelled[0] + count, cancelled[1] + vain],
                     _ => (),
                 }
-                is_within &= wheels.longest_queue as u64 <= wheels.levels() as u64 * size;
+                is_within &= wheels.longest_queue as u64 <= wheels.levels.len() as u64 * size;
                 let operations = (wheels.offers + count) as f64;
                 [operations / n as f64, operations]
             });

@@ -19,14 +19,11 @@ pub(super) const BURST: Experiment = Experiment {
     run,
 };
 
-/// The orders of deadlines. The first one is the article's: many timers with the same delay.
-const ORDERS: [Order; 4] = [Order::Equal, Order::Ascending, Order::Random, Order::Descending];
-
 fn run(setup: &Setup, e: &mut Evidence) {
     let sizes = setup.ordered_sizes();
     let mut sweep = Sweep::new("Starting, stopping, firing", "steps of each, the mean of n");
     for name in STRUCTURES {
-        for order in ORDERS {
+        for order in Order::ALL {
             let curves = setup.life(name, order, &sizes);
             sweep.add_run(&format!("{name}, {}", order.name()), ["start", "stop", "fire"], curves);
         }
@@ -37,28 +34,22 @@ fn run(setup: &Setup, e: &mut Evidence) {
 }
 
 fn by_steps(e: &mut Evidence, sweep: &Sweep) {
-    for (id, operation, quote) in [
-        ("C32.1", "start", "Creating a timer in a heap is O(log n), in any order."),
-        ("C32.3", "stop", "Deleting a timer from a heap is O(log n), in any order."),
+    let heap = (&HEAPS[..], AtMost(Logarithmic));
+    let wheel = (&["list-wheel"][..], AtMost(Constant));
+    for (id, operation, (structures, stated), quote) in [
+        ("C32.1", "start", heap, "Creating a timer in a heap is O(log n), in any order."),
+        ("C32.3", "stop", heap, "Deleting a timer from a heap is O(log n), in any order."),
+        ("C32.6", "start", wheel, "Creating is O(1) in a wheel of lists, in any order."),
+        ("C32.7", "stop", wheel, "Deleting is O(1) in a wheel of lists, in any order."),
     ] {
-        e.growth(id, quote, sweep.of(&HEAPS, &[operation]), AtMost(Logarithmic));
-    }
-    for (id, operation, quote) in [
-        ("C32.6", "start", "Creating is O(1) in a wheel of lists, in any order."),
-        ("C32.7", "stop", "Deleting is O(1) in a wheel of lists, in any order."),
-    ] {
-        e.growth(id, quote, sweep.all(&["list-wheel", operation]), AtMost(Constant));
+        e.growth(id, quote, sweep.of(structures, &[operation]), stated);
     }
     let quote = "Creating costs more in a heap, the more timers there are, if all are due at once.";
     e.growth("C32.2", quote, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
     let quote = "Firing is logarithmic in a heap, deadlines at random.";
     e.growth("C32.10", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
-    e.growth(
-        "C46.2",
-        "Starting a task is O(log n).",
-        sweep.of(&HEAPS, &["start"]),
-        AtMost(Logarithmic),
-    );
+    let quote = "Starting a task is O(log n).";
+    e.growth("C46.2", quote, sweep.of(&HEAPS, &["start"]), AtMost(Logarithmic));
     let quote = "Taking the first is logarithmic, and no less.";
     e.growth("C46.6", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
     let quote = "In a wheel of lists firing is O(1), deadlines at random.";

@@ -74,12 +74,8 @@ fn later(setup: &Setup, e: &mut Evidence) {
 /// Decides the statements of C28. `most_moves` is the most entries that a later deadline moved.
 fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) {
     let searched = setup.curve(&setup.scale.linear_sizes(), search);
-    e.growth(
-        "C28.1",
-        "A heap finds its first timer in O(1).",
-        sweep.all(&["first"]),
-        AtMost(Constant),
-    );
+    let quote = "A heap finds its first timer in O(1).";
+    e.growth("C28.1", quote, sweep.all(&["first"]), AtMost(Constant));
     let (inversions, pairs) = out_of_order(setup);
     let number = format!("{inversions} of {pairs} neighbours the wrong way round");
     e.holds("C28.2", "A heap is ordered.", inversions == 0, number);
@@ -116,10 +112,7 @@ fn search(n: u64, seed: u64) -> f64 {
 /// The number of neighbours in a heap's array whose deadlines fall, and the number of all
 /// neighbours.
 fn out_of_order(setup: &Setup) -> (usize, usize) {
-    let timers = Order::Random
-        .delays(1 << 10, setup.scale.seeds().next().unwrap_or(1))
-        .into_iter()
-        .map(Reverse);
-    let array = timers.collect::<BinaryHeap<_>>().into_vec();
+    let delays = Order::Random.delays(1 << 10, setup.scale.seeds().next().unwrap_or(1));
+    let array = delays.into_iter().map(Reverse).collect::<BinaryHeap<_>>().into_vec();
     (array.windows(2).filter(|pair| pair[0].0 > pair[1].0).count(), array.len() - 1)
 }

@@ -44,39 +44,29 @@ pub const CONTESTANTS: [Contestant; 10] = [
 /// The claims about an operation of a structure: those of the articles, then those of Varghese and
 /// Lauck (V&L). The first one decides the colour. Empty if there is no claim.
 pub(super) fn claims_about(structure: &str, operation: Operation) -> &'static [ClaimedCost] {
+    use ClaimedCost as By;
     use Growth::{Constant as O1, Linear as On, Logarithmic as Olog};
     use Operation::{Cancel, EmptyTick, Fire, InsertEarliest, InsertRandom};
     match (structure, operation) {
-        ("list-wheel" | "hierarchical-wheel", InsertRandom | InsertEarliest) => {
-            &[ClaimedCost(O1, "S3 S4", "C50")]
-        }
-        ("list-wheel" | "hierarchical-wheel", Cancel) => &[ClaimedCost(O1, "S3 S4", "C50")],
-        ("list-wheel" | "hierarchical-wheel", Fire | EmptyTick) => &[ClaimedCost(O1, "V&L", "V10")],
-        ("wheel with rounds", InsertRandom | InsertEarliest | Cancel) => {
-            &[ClaimedCost(O1, "S4", "C50")]
-        }
-        ("wheel with rounds", Fire | EmptyTick) => &[ClaimedCost(On, "S1", "C16")],
-        ("kafka-wheel", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(O1, "S3", "C50")],
-        ("kafka-wheel", Fire) => &[ClaimedCost(O1, "S3", "C36")],
-        ("kafka-wheel", EmptyTick) => &[ClaimedCost(O1, "S4", "C44")],
-        ("binary-heap", InsertRandom | InsertEarliest | Cancel) => {
-            &[ClaimedCost(Olog, "S3 S4", "C32")]
-        }
-        ("binary-heap", Fire) => &[ClaimedCost(Olog, "S4", "C46")],
-        ("binary-heap", EmptyTick) => &[ClaimedCost(O1, "S2", "C28")],
-        ("red-black-tree", InsertRandom | InsertEarliest | Cancel) => {
-            &[ClaimedCost(Olog, "V&L", "C29")]
-        }
-        ("red-black-tree", Fire | EmptyTick) => &[ClaimedCost(O1, "S2", "C29")],
-        ("skip-list", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(Olog, "S2", "C30")],
-        ("sorted-list", InsertRandom | InsertEarliest) => {
-            &[ClaimedCost(On, "S2", "C25"), ClaimedCost(On, "V&L", "C25")]
-        }
-        ("sorted-list", Cancel) => &[ClaimedCost(On, "S2", "C25"), ClaimedCost(O1, "V&L", "C25")],
-        ("sorted-list", Fire | EmptyTick) => &[ClaimedCost(O1, "V&L", "C25")],
-        ("sorted-slice", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(On, "S2", "C25")],
-        ("hash-map", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(O1, "V&L", "C26")],
-        ("hash-map", Fire | EmptyTick) => &[ClaimedCost(On, "S2", "C26")],
+        ("list-wheel" | "hierarchical-wheel", Fire | EmptyTick) => &[By(O1, "V&L", "V10")],
+        ("list-wheel" | "hierarchical-wheel", _) => &[By(O1, "S3 S4", "C50")],
+        ("wheel with rounds", Fire | EmptyTick) => &[By(On, "S1", "C16")],
+        ("wheel with rounds", _) => &[By(O1, "S4", "C50")],
+        ("kafka-wheel", Fire) => &[By(O1, "S3", "C36")],
+        ("kafka-wheel", EmptyTick) => &[By(O1, "S4", "C44")],
+        ("kafka-wheel", _) => &[By(O1, "S3", "C50")],
+        ("binary-heap", Fire) => &[By(Olog, "S4", "C46")],
+        ("binary-heap", EmptyTick) => &[By(O1, "S2", "C28")],
+        ("binary-heap", _) => &[By(Olog, "S3 S4", "C32")],
+        ("red-black-tree", Fire | EmptyTick) => &[By(O1, "S2", "C29")],
+        ("red-black-tree", _) => &[By(Olog, "V&L", "C29")],
+        ("skip-list", InsertRandom | InsertEarliest | Cancel) => &[By(Olog, "S2", "C30")],
+        ("sorted-list", Fire | EmptyTick) => &[By(O1, "V&L", "C25")],
+        ("sorted-list", Cancel) => &[By(On, "S2", "C25"), By(O1, "V&L", "C25")],
+        ("sorted-list", _) => &[By(On, "S2", "C25"), By(On, "V&L", "C25")],
+        ("sorted-slice", InsertRandom | InsertEarliest | Cancel) => &[By(On, "S2", "C25")],
+        ("hash-map", Fire | EmptyTick) => &[By(On, "S2", "C26")],
+        ("hash-map", _) => &[By(O1, "V&L", "C26")],
         _ => &[],
     }
 }

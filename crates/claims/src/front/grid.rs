@@ -64,7 +64,6 @@ fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
 
-/// A class in O notation.
 fn o_notation(growth: Growth) -> &'static str {
     match growth {
         Growth::Constant => "O(1)",

@@ -40,35 +40,20 @@ use crate::growth::{Curve, Growth, Shape};
 use crate::thresholds::Thresholds;
 use wheelhouse_machine::processor;
 
-/// An operation of a structure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Start a timer with a random deadline among n of them.
-    InsertRandom,
-    /// Start a timer that is earlier than all others.
-    InsertEarliest,
-    /// Stop a timer by its handle.
-    Cancel,
-    /// Fire a timer, with its share of the bookkeeping.
-    Fire,
-    /// Advance by a tick in which no timer is due.
-    EmptyTick,
-}
-
-impl Operation {
-    /// In the order of the columns.
-    pub const ALL: [Self; 5] =
-        [Self::InsertRandom, Self::InsertEarliest, Self::Cancel, Self::Fire, Self::EmptyTick];
-
-    /// The head of its column.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::InsertRandom => "insert, random",
-            Self::InsertEarliest => "insert, earliest first",
-            Self::Cancel => "cancel",
-            Self::Fire => "fire",
-            Self::EmptyTick => "empty tick",
-        }
+words! {
+    /// An operation of a structure.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Operation {
+        /// Start a timer with a random deadline among n of them.
+        InsertRandom = "insert, random",
+        /// Start a timer that is earlier than all others.
+        InsertEarliest = "insert, earliest first",
+        /// Stop a timer by its handle.
+        Cancel = "cancel",
+        /// Fire a timer, with its share of the bookkeeping.
+        Fire = "fire",
+        /// Advance by a tick in which no timer is due.
+        EmptyTick = "empty tick",
     }
 }
 
@@ -76,17 +61,19 @@ impl Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimedCost(pub Growth, pub &'static str, pub &'static str);
 
-/// The agreement of the counts with a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The cost has the claimed class, or a lower one: O is "at most".
-    Holds,
-    /// The cost grows more than claimed.
-    Worse,
-    /// The counts do not decide it.
-    Undecided,
-    /// There is no claim.
-    Unclaimed,
+words! {
+    /// The agreement of the counts with a claim.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict {
+        /// The cost has the claimed class, or a lower one: O is "at most".
+        Holds = "holds",
+        /// The cost grows more than claimed.
+        Worse = "does not hold",
+        /// The counts do not decide it.
+        Undecided = "undecided",
+        /// There is no claim.
+        Unclaimed = "no claim",
+    }
 }
 
 impl Verdict {
@@ -98,16 +85,6 @@ impl Verdict {
             // Classes compare by their growth.
             Some(claimed) if counted <= claimed => Self::Holds,
             Some(_) => Self::Worse,
-        }
-    }
-
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Worse => "does not hold",
-            Self::Undecided => "undecided",
-            Self::Unclaimed => "no claim",
         }
     }
 }

@@ -232,15 +232,11 @@ mod tests {
         Curve::sweep(&sizes, 1..=5, noisy).shape(&Thresholds::default())
     }
 
-    fn class(cost: impl Fn(f64) -> f64) -> Growth {
-        shape(cost).class
-    }
-
     #[test]
     fn any_other_growth_is_undecided() {
-        assert_eq!(class(|n| n * n.log2()), Growth::Undecided);
+        assert_eq!(shape(|n| n * n.log2()).class, Growth::Undecided);
         let late = |n: f64| 5.0 + (n / 60_000.0).log2().max(0.0);
-        assert_eq!(class(late), Growth::Undecided);
+        assert_eq!(shape(late).class, Growth::Undecided);
     }
 
     #[test]

@@ -31,8 +31,7 @@ fn now_is_the_latest_tick_named<B: Backend>() {
 fn a_call_back_is_a_call_with_now<B: Backend>() {
     for now in [1, 100, 256, 70_000, 1 << 33] {
         for to in [0, now / 2, now - 1] {
-            let mut watched = Watched::<B>::new(now);
-            watched.insert_all([now - 1, now, now + 1]);
+            let mut watched = Watched::<B>::with(now, [now - 1, now, now + 1]);
             assert_eq!(watched.advance(to), [0, 1], "contract 6: advance({to}) at {now}");
             watched.insert(now);
             assert_eq!(watched.pop_all(to), [3], "contract 6: pop_expired({to}) at {now}");
@@ -46,7 +45,7 @@ fn deadlines_after_a_call_back_hold<B: Backend>() {
     let mut watched = Watched::<B>::new(0);
     for delay in [1, 5, 64, 255, 256, 1_000, 70_000] {
         for back in [1, 63, 256, 50_000, u64::MAX] {
-            let now = watched.now();
+            let now = watched.now;
             let deadline = now + delay;
             watched.insert(deadline);
             watched.advance(now.saturating_sub(back));

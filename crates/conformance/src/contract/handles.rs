@@ -35,7 +35,7 @@ fn handles_of_a_life<B: Backend>() {
 /// Calls every method with a stale handle. The results are compared, and so is the wake-up.
 fn use_stale<B: Backend>(watched: &mut Watched<B>, timer: u64) {
     let before = watched.wakeup();
-    for deadline in [watched.now() + 5, 0] {
+    for deadline in [watched.now + 5, 0] {
         assert!(!watched.reschedule(timer, deadline), "contract 5: {timer} is stale");
     }
     assert!(!watched.cancel(timer), "contract 5: {timer} is stale");
@@ -63,18 +63,18 @@ fn over_many_reuses<B: Backend>() {
     let mut watched = Watched::<B>::new(0);
     let mut random = Random::new(5);
     for timer in 0..sized(200_000, 20_000) as u64 {
-        let deadline = watched.now() + 1 + random.of_any_scale(12);
+        let deadline = watched.now + 1 + random.of_any_scale(12);
         watched.insert(deadline);
         if timer > 0 {
             use_stale(&mut watched, random.below(timer));
         }
         if timer % 3 == 0 {
-            watched.advance(latest::<B>(watched.now(), deadline));
+            watched.advance(latest::<B>(watched.now, deadline));
         } else {
             assert!(watched.cancel(timer), "contract 5: it is reached by its own handle");
         }
     }
-    let live = watched.insert(watched.now() + 1);
+    let live = watched.insert(watched.now + 1);
     assert!((0..live).all(|stale| !watched.cancel(stale)), "contract 5: they are stale");
     assert!(watched.cancel(live), "contract 5: the live timer is reached by its own handle");
     watched.compare_handles();

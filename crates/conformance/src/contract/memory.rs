@@ -59,9 +59,7 @@ fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     let full = measure(|| {
         let mut random = Random::new(8);
         let mut timer = fresh::<B, u64>();
-        (0..peak).for_each(|_| {
-            timer.insert(1 + random.below(1 << 20), 0);
-        });
+        (0..peak).for_each(|_| _ = timer.insert(1 + random.below(1 << 20), 0));
     });
     let seen = measure(|| storm(&mut fresh::<B, u64>()));
     let (allowed, taken) = (FACTOR * full.bytes_max + size::<B>().slack, seen.bytes_max);
@@ -149,18 +147,14 @@ fn fire_in_bursts<B: Backend>(timer: &mut Plain<B>) {
     let Size { peak, operations, .. } = size::<B>();
     for burst in 0..(operations / peak) as u64 {
         let deadline = timer.now() + 1 + 61 * burst;
-        (0..peak).for_each(|_| {
-            timer.insert(deadline, 0);
-        });
+        (0..peak).for_each(|_| _ = timer.insert(deadline, 0));
         timer.advance(latest::<B>(timer.now(), deadline), |_| ());
     }
 }
 
 fn in_a_run_of_pops<B: Backend>(timer: &mut Plain<B>) {
     let mut random = Random::new(87);
-    (0..2_000).for_each(|deadline| {
-        timer.insert(deadline, 0);
-    });
+    (0..2_000).for_each(|deadline| _ = timer.insert(deadline, 0));
     for _ in 0..1_000 {
         timer.pop_expired(5_000);
         for _ in 0..size::<B>().operations / 1_000 {
@@ -174,9 +168,7 @@ fn fire_behind_a_far_one<B: Backend>(timer: &mut Plain<B>) {
     timer.insert(u64::MAX, 0);
     let mut random = Random::new(88);
     for _ in 0..size::<B>().operations / 1_000 {
-        (0..1_000).for_each(|_| {
-            timer.insert(timer.now() + 1 + random.below(1_000), 0);
-        });
+        (0..1_000).for_each(|_| _ = timer.insert(timer.now() + 1 + random.below(1_000), 0));
         timer.advance(latest::<B>(timer.now(), timer.now() + 1_000), |_| ());
     }
 }

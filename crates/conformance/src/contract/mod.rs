@@ -45,6 +45,12 @@ fn distances() -> impl Iterator<Item = u64> {
     powers.chain(short_of_a_turn).flat_map(around).chain([u64::MAX - 1, u64::MAX])
 }
 
+/// Each start with the deadlines at all distances from it.
+fn starts_and_deadlines() -> impl Iterator<Item = (u64, u64)> {
+    let deadlines = |start: u64| distances().filter_map(move |it| start.checked_add(it));
+    STARTS.into_iter().flat_map(move |start| deadlines(start).map(move |it| (start, it)))
+}
+
 /// Start ticks whose digits matter to wheels: zero, just before and after a turn, and others.
 const STARTS: [u64; 12] = [
     0,

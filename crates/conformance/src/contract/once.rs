@@ -24,8 +24,7 @@ pub fn contract_01_exactly_once<B: Backend>() {
 fn each_timer_ends_once<B: Backend>() {
     const COUNT: u64 = 5_000;
     let mut random = Random::new(1);
-    let mut watched = Watched::<B>::new(0);
-    watched.insert_all((0..COUNT).map(|_| random.of_any_scale(24)));
+    let mut watched = Watched::<B>::with(0, (0..COUNT).map(|_| random.of_any_scale(24)));
     let mut ended = 0;
     let last = latest::<B>(0, (1 << 24) - 1);
     for tick in (0..=24).map(|bit| (1 << bit) - 1).chain([last]) {
@@ -38,8 +37,7 @@ fn each_timer_ends_once<B: Backend>() {
 /// Some of the timers with one deadline are cancelled, the others fire, and nothing is left.
 fn a_timer_that_ended_does_not_fire_again<B: Backend>() {
     for deadline in [0, 1, 63, 64, 300, 70_000, 1 << 33] {
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all([deadline; 10]);
+        let mut watched = Watched::<B>::with(0, [deadline; 10]);
         (1..10).step_by(2).for_each(|odd| assert!(watched.cancel(odd)));
         let tick = latest::<B>(0, deadline);
         assert_eq!(watched.advance(tick), [0, 2, 4, 6, 8], "contract 1: due at {deadline}");

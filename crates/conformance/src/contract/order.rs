@@ -28,8 +28,7 @@ pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
 /// Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
 fn ties_in_order_of_insertion<B: Backend>() {
     for distance in [0, 1, 5, 63, 64, 255, 256, 4_095, 4_096, 70_000, 1 << 20, 1 << 33, 1 << 62] {
-        let mut watched = Watched::<B>::new(100);
-        watched.insert_all((0..1_200).map(|n| 100 + distance + n % 3));
+        let mut watched = Watched::<B>::with(100, (0..1_200).map(|n| 100 + distance + n % 3));
         watched.advance(u64::MAX);
     }
 }
@@ -42,9 +41,9 @@ fn ties_inserted_on_the_way<B: Backend>() {
         for distance in [5_000, 1 << 16, (1 << 18) + 12_345, 1 << 30] {
             let mut watched = Watched::<B>::new(start);
             let deadline = start + distance;
-            while watched.now() < deadline - 1 {
+            while watched.now < deadline - 1 {
                 watched.insert_all([deadline; 3]);
-                watched.advance(watched.now() + (deadline - watched.now()) / 2);
+                watched.advance(watched.now + (deadline - watched.now) / 2);
             }
             watched.insert_all([deadline; 3]);
             // Inserts more when the first of them has fired.
@@ -77,8 +76,7 @@ fn earlier_deadlines_at_no_later_tick<B: Backend>() {
 
 /// Inserts timers in order of their deadlines, and checks that they fire in that order.
 fn check_sorted<B: Backend>(start: u64, deadlines: impl IntoIterator<Item = u64>) {
-    let mut watched = Watched::<B>::new(start);
-    watched.insert_all(deadlines);
+    let mut watched = Watched::<B>::with(start, deadlines);
     let fired = watched.advance(u64::MAX);
     assert!(fired.is_sorted(), "contract 3: inserted at {start} in order, fired as {fired:?}");
 }
@@ -112,8 +110,8 @@ fn filled<B: Backend>(start: u64, bits: u32) -> Watched<B> {
     for phase in 0..2 {
         watched.advance(start + (phase << (bits - 3)));
         for _ in 0..200 {
-            let timer = watched.insert(watched.now() + random.of_any_scale(bits));
-            let (any, to) = (random.below(timer + 1), watched.now() + random.of_any_scale(bits));
+            let timer = watched.insert(watched.now + random.of_any_scale(bits));
+            let (any, to) = (random.below(timer + 1), watched.now + random.of_any_scale(bits));
             match timer % 8 {
                 0 => _ = watched.cancel(any),
                 1 => _ = watched.reschedule(any, to),
@@ -133,7 +131,7 @@ fn jumps_fire_as_steps_do<B: Backend>() {
         let mut random = Random::new(start);
         let mut fired = Vec::new();
         while !parts.is_empty() {
-            let to = parts.now().saturating_add(random.of_any_scale(bits));
+            let to = parts.now.saturating_add(random.of_any_scale(bits));
             // Some runs of pops end early.
             fired.extend((0..random.below(50)).map_while(|_| parts.pop(to)));
             if random.one_in(2) {
@@ -146,8 +144,7 @@ fn jumps_fire_as_steps_do<B: Backend>() {
 
 fn a_move_counts_as_an_insertion<B: Backend>() {
     for deadline in [5, 64, 300, 70_000, 1 << 33] {
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all([deadline; 4]);
+        let mut watched = Watched::<B>::with(0, [deadline; 4]);
         watched.reschedule(1, deadline);
         watched.reschedule(0, 9 * deadline);
         watched.reschedule(0, deadline);

@@ -43,8 +43,7 @@ fn fires_in_the_next_call<B: Backend>() {
 /// several levels of a wheel.
 fn takes_its_place_by_deadline<B: Backend>() {
     for calls in [1, 4] {
-        let mut watched = Watched::<B>::new(100_000);
-        watched.insert_all((0..400).map(|n| n * 7_919 % 200_000));
+        let mut watched = Watched::<B>::with(100_000, (0..400).map(|n| n * 7_919 % 200_000));
         (1..=calls).for_each(|call| _ = watched.advance(100_000 + 200_000 / calls * call));
         watched.advance(u64::MAX);
     }
@@ -54,8 +53,7 @@ fn takes_its_place_by_deadline<B: Backend>() {
 fn in_the_middle_of_a_run<B: Backend>() {
     for unit in [1, 10, 64, 256, 1_000, 1 << 20, 1 << 36] {
         let now = 100 * unit;
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all([10, 20, 30, 102].map(|deadline| deadline * unit));
+        let mut watched = Watched::<B>::with(0, [10, 20, 30, 102].map(|deadline| deadline * unit));
         assert!(watched.pop(now).is_some(), "contract 4: a timer is due");
         watched.insert_all([20, 5, 25, 99, 100].map(|deadline| deadline * unit));
         let near = watched.insert(now + 1);
@@ -72,8 +70,7 @@ fn in_the_middle_of_a_run<B: Backend>() {
 fn timers_between_two_pops_can_be_changed<B: Backend>() {
     for unit in [1, 64, 1_000, 1 << 20] {
         let now = latest::<B>(0, 90 * unit);
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all((1..=9).map(|value| value * 10 * unit));
+        let mut watched = Watched::<B>::with(0, (1..=9).map(|value| value * 10 * unit));
         assert_eq!(watched.pop(now), Some(0), "contract 3: the run starts with the earliest");
         watched.cancel(1);
         watched.reschedule(2, 85 * unit);
@@ -93,11 +90,10 @@ fn timers_between_two_pops_can_be_changed<B: Backend>() {
 fn periods_are_caught_up<B: Backend>() {
     const PERIODS: [u64; 4] = [7, 10, 100, 1_000];
     let mut random = Random::new(4);
-    let mut watched = Watched::<B>::new(0);
-    watched.insert_all(PERIODS);
+    let mut watched = Watched::<B>::with(0, PERIODS);
     let mut timers = PERIODS.map(|period| (period, period)).to_vec();
-    while watched.now() < 100_000 {
-        let to = watched.now() + random.of_any_scale(14);
+    while watched.now < 100_000 {
+        let to = watched.now + random.of_any_scale(14);
         while let Some(timer) = watched.pop(to) {
             let (period, deadline) = timers[timer as usize];
             watched.insert(deadline + period);
@@ -108,7 +104,7 @@ fn periods_are_caught_up<B: Backend>() {
         let started = timers.iter().filter(|(other, _)| *other == period).count() as u64;
         // One timer for each period that has passed, and one that is live. Timers whose bound has
         // not passed may still be live too.
-        let passed = watched.now() / period;
+        let passed = watched.now / period;
         let behind = B::INFO.precision.lateness(period).div_ceil(period);
         let expected = passed.saturating_sub(behind)..=passed + 1;
         assert!(expected.contains(&started), "contract 4: {started} of {passed}");

@@ -40,8 +40,7 @@ fn the_others_fire_in_the_next_call<B: Backend>() {
 
 /// If every callback panics, each call fires one timer.
 fn every_callback_panics<B: Backend>() {
-    let mut watched = Watched::<B>::new(0);
-    watched.insert_all((0..200).map(|value| 1 + (value * 37) % 1_000));
+    let mut watched = Watched::<B>::with(0, (0..200).map(|value| 1 + (value * 37) % 1_000));
     let to = latest::<B>(0, 1_000);
     (0..200).for_each(|_| _ = watched.panic(to, 0));
     assert_eq!(watched.wakeup(), None, "contract 9: each call fires the next timer");

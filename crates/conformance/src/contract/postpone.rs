@@ -27,7 +27,7 @@ pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
 
 /// Makes a random call. The clock began at `start`.
 fn call<B: Backend>(watched: &mut Watched<B>, start: Tick, random: &mut Random) {
-    let now = watched.now();
+    let now = watched.now;
     let later = |random: &mut Random, from: Tick| from.saturating_add(random.of_any_scale(14));
     // One of the last timers, which are mostly live.
     let timer = watched.inserted().saturating_sub(1 + random.of_any_scale(9));

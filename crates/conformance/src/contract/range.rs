@@ -67,8 +67,7 @@ fn at_the_end_of_time<B: Backend>() {
 /// wake-ups.
 fn every_tick_of_a_scale<B: Backend>() {
     for stop in [0, 1, 1 << 20, (1 << 32) - 1, 1 << 63, MAX - 1, MAX] {
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all(distances());
+        let mut watched = Watched::<B>::with(0, distances());
         watched.advance(stop);
         while stop % 2 == 1 && !watched.is_empty() {
             watched.wake();

@@ -1,6 +1,6 @@
 //! 2. Never early, never a tick late.
 
-use super::{STARTS, Watched, distances};
+use super::{STARTS, Watched, distances, starts_and_deadlines};
 use crate::latest;
 use crate::random::Random;
 use wheelhouse_core::backend::{Backend, Precision};
@@ -34,13 +34,8 @@ fn fires_in_time<B: Backend>(start: u64, deadline: u64) {
 }
 
 fn at_every_distance<B: Backend>() {
-    for start in STARTS {
-        for distance in distances().filter(|distance| *distance > 0) {
-            if let Some(deadline) = start.checked_add(distance) {
-                fires_in_time::<B>(start, deadline);
-            }
-        }
-    }
+    let later = starts_and_deadlines().filter(|(start, deadline)| deadline > start);
+    later.for_each(|(start, deadline)| fires_in_time::<B>(start, deadline));
 }
 
 /// The lateness of a timer depends on the position of its deadline in its slot.
@@ -58,18 +53,15 @@ fn at_every_phase<B: Backend>() {
 /// One timer, and a clock that halves the distance to its deadline with every call, so that a wheel
 /// cascades on all levels.
 fn on_a_way_of_many_stops<B: Backend>() {
-    for start in STARTS {
-        for distance in distances().filter(|distance| *distance > 1) {
-            let Some(deadline) = start.checked_add(distance) else { continue };
-            let mut watched = Watched::<B>::new(start);
-            watched.insert(deadline);
-            while watched.now() < deadline - 1 {
-                let half = (deadline - watched.now()) / 2;
-                watched.pop(watched.now() + half);
-            }
-            watched.pop_all(latest::<B>(start, deadline));
-            assert!(watched.is_empty(), "contract 2: inserted at {start}, due at {deadline}");
+    for (start, deadline) in starts_and_deadlines().filter(|(start, end)| end - start > 1) {
+        let mut watched = Watched::<B>::new(start);
+        watched.insert(deadline);
+        while watched.now < deadline - 1 {
+            let half = (deadline - watched.now) / 2;
+            watched.pop(watched.now + half);
         }
+        watched.pop_all(latest::<B>(start, deadline));
+        assert!(watched.is_empty(), "contract 2: inserted at {start}, due at {deadline}");
     }
 }
 
@@ -77,14 +69,14 @@ fn on_a_way_of_many_stops<B: Backend>() {
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);
-        let mut watched = Watched::<B>::new(start);
-        watched.insert_all((0..2_000).map(|_| start + 1 + random.below(5_000)));
+        let mut watched =
+            Watched::<B>::with(start, (0..2_000).map(|_| start + 1 + random.below(5_000)));
         while !watched.is_empty() {
             // Timers inserted on the way have other phases.
             if random.one_in(8) && watched.inserted() < 3_000 {
-                watched.insert(watched.now() + random.below(1_000));
+                watched.insert(watched.now + random.below(1_000));
             }
-            watched.advance(watched.now() + 1);
+            watched.advance(watched.now + 1);
         }
     }
 }
@@ -92,10 +84,9 @@ fn tick_by_tick<B: Backend>() {
 fn in_jumps_of_any_size<B: Backend>() {
     for bits in [6, 12, 20, 40, 60] {
         let mut random = Random::new(bits.into());
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all((0..2_000).map(|_| 1 + random.of_any_scale(bits)));
+        let mut watched = Watched::<B>::with(0, (0..2_000).map(|_| 1 + random.of_any_scale(bits)));
         while !watched.is_empty() {
-            let to = watched.now() + 1 + random.of_any_scale(bits - 2);
+            let to = watched.now + 1 + random.of_any_scale(bits - 2);
             if random.one_in(2) {
                 watched.advance(to);
             } else {
@@ -129,9 +120,9 @@ fn the_bound_is_that_of_the_last_move<B: Backend>() {
             let mut watched = Watched::<B>::new(start);
             let timers = [1 << 20, 1 << 40, 1 << 62].map(|far| watched.insert(start + far));
             watched.advance(start + (1 << 19));
-            let deadline = watched.now() + near;
+            let deadline = watched.now + near;
             timers.into_iter().for_each(|timer| _ = watched.reschedule(timer, deadline));
-            let last = latest::<B>(watched.now(), deadline);
+            let last = latest::<B>(watched.now, deadline);
             watched.advance(deadline - 1);
             watched.advance(last);
             assert!(watched.is_empty(), "contract 2: moved, to be due in {near}");

@@ -1,6 +1,6 @@
 //! 7. Wake-up.
 
-use super::{STARTS, Watched, distances};
+use super::{Watched, starts_and_deadlines};
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
@@ -38,12 +38,10 @@ fn none_if_and_only_if_empty<B: Backend>() {
 }
 
 fn one_timer_at_every_distance<B: Backend>() {
-    for start in STARTS {
-        for deadline in distances().filter_map(|distance| start.checked_add(distance)) {
-            let mut watched = Watched::<B>::new(start);
-            let timer = watched.insert(deadline);
-            assert_eq!(watched.wake(), [timer], "contract 7: from {start}, due at {deadline}");
-        }
+    for (start, deadline) in starts_and_deadlines() {
+        let mut watched = Watched::<B>::new(start);
+        let timer = watched.insert(deadline);
+        assert_eq!(watched.wake(), [timer], "contract 7: from {start}, due at {deadline}");
     }
 }
 
@@ -51,8 +49,8 @@ fn from_wakeup_to_wakeup<B: Backend>() {
     for bits in [4, 8, 12, 16, 20, 30, 62] {
         let mut random = Random::new(u64::from(bits) + 70);
         let start = random.of_any_scale(bits);
-        let mut watched = Watched::<B>::new(start);
-        watched.insert_all((0..1_000).map(|_| start + random.of_any_scale(bits)));
+        let mut watched =
+            Watched::<B>::with(start, (0..1_000).map(|_| start + random.of_any_scale(bits)));
         while !watched.is_empty() {
             watched.wake();
         }
@@ -66,7 +64,7 @@ fn after_cancels_and_moves<B: Backend>() {
         let mut random = Random::new(u64::from(bits) + 700);
         let mut watched = Watched::<B>::new(0);
         for _ in 0..4_000 {
-            let deadline = watched.now() + random.of_any_scale(bits);
+            let deadline = watched.now + random.of_any_scale(bits);
             // Mostly one of the last timers, which are mostly live.
             let timer = watched.inserted().saturating_sub(1 + random.of_any_scale(8));
             match random.below(4) {

@@ -1,6 +1,7 @@
 //! A structure of which every result is checked.
 
 use crate::script::Pair;
+use std::ops::Deref;
 use wheelhouse_core::Tick;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
@@ -18,6 +19,44 @@ fn right<R>(result: Result<R, String>) -> R {
     }
 }
 
+/// Defines a method for each of [`Pair`] with this name, which panics at a wrong result.
+macro_rules! checked {
+    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
+        impl<B: Backend> Watched<B> {
+            $(
+                $(#[$about])*
+                #[track_caller]
+                pub(crate) fn $name(&mut self, $($argument: $type),*) -> $result {
+                    right(self.0.$name($($argument),*))
+                }
+            )+
+        }
+    };
+}
+
+checked! {
+    /// Starts a timer and returns its number.
+    insert(deadline: Tick) -> u64;
+    /// Stops a timer. Returns `true` if it was live.
+    cancel(timer: u64) -> bool;
+    /// Moves a timer. Returns `true` if it is live.
+    reschedule(timer: u64, deadline: Tick) -> bool;
+    /// Postpones a timer. Returns `true` if it is live.
+    postpone(timer: u64, deadline: Tick) -> bool;
+    /// The timers that one `advance` fires, in order.
+    advance(to: Tick) -> Vec<u64>;
+    /// The timer that `pop_expired` returns.
+    pop(to: Tick) -> Option<u64>;
+    /// Advances with a callback that panics at the timer with number `nth` of the call, from 0.
+    panic(to: Tick, nth: usize) -> Vec<u64>;
+    /// The wake-up.
+    wakeup() -> Option<Tick>;
+    /// Advances from wake-up to wake-up until a timer fires. Returns the timers that fired.
+    wake() -> Vec<u64>;
+    /// Compares the deadlines of all handles, which must be different.
+    compare_handles() -> ();
+}
+
 impl<B: Backend> Watched<B> {
     /// An empty structure, its clock at `start`.
     pub(crate) fn new(start: Tick) -> Self {
@@ -26,33 +65,12 @@ impl<B: Backend> Watched<B> {
         watched
     }
 
-    pub(crate) fn now(&self) -> Tick {
-        self.0.now
-    }
-
-    /// The number of timers that were inserted.
-    pub(crate) fn inserted(&self) -> u64 {
-        self.0.inserted()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The earliest deadline of a live timer.
-    pub(crate) fn earliest(&self) -> Option<Tick> {
-        self.0.earliest()
-    }
-
-    /// The deadline of a timer, if it is live.
-    pub(crate) fn deadline(&self, timer: u64) -> Option<Tick> {
-        self.0.deadline(timer)
-    }
-
-    /// Starts a timer and returns its number.
+    /// A structure with these timers, its clock at `start`.
     #[track_caller]
-    pub(crate) fn insert(&mut self, deadline: Tick) -> u64 {
-        right(self.0.insert(deadline))
+    pub(crate) fn with(start: Tick, deadlines: impl IntoIterator<Item = Tick>) -> Self {
+        let mut watched = Self::new(start);
+        watched.insert_all(deadlines);
+        watched
     }
 
     #[track_caller]
@@ -60,63 +78,18 @@ impl<B: Backend> Watched<B> {
         deadlines.into_iter().for_each(|deadline| _ = right(self.0.insert(deadline)));
     }
 
-    /// Stops a timer. Returns `true` if it was live.
-    #[track_caller]
-    pub(crate) fn cancel(&mut self, timer: u64) -> bool {
-        right(self.0.cancel(timer))
-    }
-
-    /// Moves a timer. Returns `true` if it is live.
-    #[track_caller]
-    pub(crate) fn reschedule(&mut self, timer: u64, deadline: Tick) -> bool {
-        right(self.0.reschedule(timer, deadline))
-    }
-
-    /// Postpones a timer. Returns `true` if it is live.
-    #[track_caller]
-    pub(crate) fn postpone(&mut self, timer: u64, deadline: Tick) -> bool {
-        right(self.0.postpone(timer, deadline))
-    }
-
-    /// The timers that one `advance` fires, in order.
-    #[track_caller]
-    pub(crate) fn advance(&mut self, to: Tick) -> Vec<u64> {
-        right(self.0.advance(to))
-    }
-
-    /// The timer that `pop_expired` returns.
-    #[track_caller]
-    pub(crate) fn pop(&mut self, to: Tick) -> Option<u64> {
-        right(self.0.pop(to))
-    }
-
     /// The timers that `pop_expired` returns until it returns `None`.
     #[track_caller]
     pub(crate) fn pop_all(&mut self, to: Tick) -> Vec<u64> {
         std::iter::from_fn(|| self.pop(to)).collect()
     }
+}
 
-    /// Advances with a callback that panics at the timer with number `nth` of the call, from 0.
-    #[track_caller]
-    pub(crate) fn panic(&mut self, to: Tick, nth: usize) -> Vec<u64> {
-        right(self.0.panic(to, nth))
-    }
+/// Calls that cannot have a wrong result.
+impl<B: Backend> Deref for Watched<B> {
+    type Target = Pair<B::Timer<u64, NoMeter>>;
 
-    /// The wake-up.
-    #[track_caller]
-    pub(crate) fn wakeup(&self) -> Option<Tick> {
-        right(self.0.wakeup())
-    }
-
-    /// Advances from wake-up to wake-up until a timer fires. Returns the timers that fired.
-    #[track_caller]
-    pub(crate) fn wake(&mut self) -> Vec<u64> {
-        right(self.0.wake())
-    }
-
-    /// Compares the deadlines of all handles, which must be different.
-    #[track_caller]
-    pub(crate) fn compare_handles(&self) {
-        right(self.0.compare_handles());
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }

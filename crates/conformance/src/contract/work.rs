@@ -60,7 +60,6 @@ impl<B: Backend> Counted<B> {
         Self { timer: B::build(), ids: Vec::new(), random: Random::new(11) }
     }
 
-    /// The work counted so far.
     fn total(&self) -> u64 {
         B::meter(&self.timer).map_or(0, CountingMeter::total)
     }

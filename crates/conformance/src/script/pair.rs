@@ -137,7 +137,6 @@ impl<T: Timer<u64>> Pair<T> {
         Ok(expected)
     }
 
-    /// Advances and returns the timers that fire.
     pub(crate) fn advance(&mut self, to: Tick) -> Result<Vec<u64>, String> {
         let mut fired = Vec::new();
         let count = self.timer.advance(to, |expired| fired.push(expired));
@@ -222,7 +221,6 @@ impl<T: Timer<u64>> Pair<T> {
         self.compare_state()
     }
 
-    /// Compares the deadlines of all handles.
     pub(crate) fn compare_deadlines(&self) -> Result<(), String> {
         (0..self.inserted()).try_for_each(|number| self.compare_timer(number))
     }

@@ -31,7 +31,6 @@ impl<T: Timer<u64>> Pair<T> {
             .map_err(|what| Divergence { at, step, what })
     }
 
-    /// Compares the wake-up after a step.
     pub(crate) fn compare_wakeup(&self, step: Step) -> Result<(), Divergence> {
         let at = self.played.saturating_sub(1);
         self.wakeup().map(drop).map_err(|what| Divergence { at, step, what })

@@ -15,14 +15,23 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// The exact backend, with the fault of its thread.
-pub(crate) struct Planted;
+pub(crate) type Planted = Backed<false>;
 
-impl Backend for Planted {
+/// The backend that is late by design, with the fault of its thread. It rounds deadlines up to
+/// slots of eight ticks. Its bound allows one slot more.
+pub(crate) type Rounding = Backed<true>;
+
+pub(crate) struct Backed<const ROUNDS: bool>;
+
+impl<const ROUNDS: bool> Backend for Backed<ROUNDS> {
     const INFO: Info = Info {
-        name: "planted",
+        name: if ROUNDS { "rounding" } else { "planted" },
         structure: "ordered map with a fault",
         source: "this test",
-        precision: Precision::Exact,
+        precision: match ROUNDS {
+            true => Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
+            false => Precision::Exact,
+        },
         max_idle_wakeups: 0,
         max_timers: u32::MAX,
         costs: Costs {
@@ -47,29 +56,7 @@ impl Backend for Planted {
     type Timer<T, M: Meter> = Faulty<T, M>;
 
     fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty::new(false)
-    }
-
-    fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
-        Some(&timer.meter)
-    }
-}
-
-/// The backend that is late by design, with the fault of its thread. It rounds deadlines up to
-/// slots of eight ticks. Its bound allows one slot more.
-pub(crate) struct Rounding;
-
-impl Backend for Rounding {
-    const INFO: Info = Info {
-        name: "rounding",
-        precision: Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
-        ..Planted::INFO
-    };
-
-    type Timer<T, M: Meter> = Faulty<T, M>;
-
-    fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty::new(true)
+        Faulty::new(ROUNDS)
     }
 
     fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
@@ -219,9 +206,8 @@ impl<T, M: Meter> Faulty<T, M> {
     fn set_now(&mut self, now: Tick) {
         let distance = now.saturating_sub(self.now);
         if has(Fault::LoopsOverDistance) {
-            (0..distance).take_while(|_| !STOP_LOOPING.load(Ordering::Relaxed)).for_each(|tick| {
-                black_box(tick);
-            });
+            let ticks = (0..distance).take_while(|_| !STOP_LOOPING.load(Ordering::Relaxed));
+            ticks.for_each(|tick| _ = black_box(tick));
         }
         if has(Fault::VisitsEverySlot) {
             self.meter.tally(Work::SlotVisit, distance.min(1 << 20));
@@ -249,16 +235,11 @@ impl<T, M: Meter> Faulty<T, M> {
             self.places.push(Place { generation: NonZeroU32::MIN, key: None, last: 0 });
             (self.places.len() - 1) as u32
         });
-        let aliasing = has(Fault::AliasingHandle);
-        let eight_bits = has(Fault::AliasingAfterManyReuses);
         let place = &mut self.places[index as usize];
-        let last = if eight_bits { 256 } else { u32::MAX };
-        if !aliasing {
-            place.generation = place
-                .generation
-                .checked_add(1)
-                .filter(|next| next.get() <= last)
-                .unwrap_or(NonZeroU32::MIN);
+        let last = if has(Fault::AliasingAfterManyReuses) { 256 } else { u32::MAX };
+        if !has(Fault::AliasingHandle) {
+            let next = place.generation.checked_add(1).filter(|next| next.get() <= last);
+            place.generation = next.unwrap_or(NonZeroU32::MIN);
         }
         TimerId::from_parts(index, place.generation)
     }

@@ -9,7 +9,7 @@
 use super::rules::{self, Row, Table};
 use super::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome,
-    Put, State, Store, StoreClock, StoreError, Timestamp, Token, Waker, When,
+    Put, State, Store, StoreClock, StoreError, Timestamp, Token, Waker,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -248,12 +248,8 @@ impl Table for Inner {
         Ok(())
     }
 
-    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Infallible> {
-        let job = self.dead.get(&generation).map(|dead| dead.job.clone());
-        Ok(job.map(|Entry { key, kind, payload, policy, due, occurrence, .. }| {
-            let when = When::At(due);
-            (Put { key, kind, payload, policy, when, replace: false }, occurrence)
-        }))
+    fn dead(&mut self, generation: u64) -> Result<Option<Entry>, Infallible> {
+        Ok(self.dead.get(&generation).map(|dead| dead.job.clone()))
     }
 
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {

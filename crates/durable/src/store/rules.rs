@@ -90,9 +90,8 @@ pub trait Table {
     /// Turns the row of the key into a dead letter.
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Self::Error>;
 
-    /// The job and the occurrence of the dead letter of a generation. `when` and `replace` of the
-    /// job have no meaning.
-    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Self::Error>;
+    /// The job of the dead letter of a generation.
+    fn dead(&mut self, generation: u64) -> Result<Option<Entry>, Self::Error>;
 
     /// Removes the dead letter of a generation. Returns `true` if there was one.
     fn forget(&mut self, generation: u64) -> Result<bool, Self::Error>;
@@ -198,8 +197,10 @@ fn revive<T: Table>(
     when: When,
     now: Present,
 ) -> Result<Outcome, T::Error> {
-    let Some((job, occurrence)) = table.dead(generation)? else { return Ok(Outcome::Absent) };
-    let outcome = put(table, &Put { when, replace: false, ..job }, occurrence, now)?;
+    let Some(dead) = table.dead(generation)? else { return Ok(Outcome::Absent) };
+    let Entry { key, kind, payload, policy, occurrence, .. } = dead;
+    let job = Put { key, kind, payload, policy, when, replace: false };
+    let outcome = put(table, &job, occurrence, now)?;
     if outcome != Outcome::Duplicate {
         table.forget(generation)?;
     }

@@ -1,25 +1,17 @@
 //! Steps of the clock.
 
 use crate::Bed;
-use crate::jobs::{ack, begin, bury, job, names, put};
-use crate::rig::{LEASE, Rig, after, millis};
+use crate::jobs::{ack, begin, bury, job, key, names, put, retry};
+use crate::rig::{LEASE, Rig, millis};
 use wheelhouse_durable::store::{Change, Leased, Outcome, State};
-
-fn extend(leased: &Leased) -> Change {
-    let visibility = millis(LEASE);
-    Change::Extend { key: leased.job.key.clone(), token: leased.token, visibility }
-}
-
-fn retry(leased: &Leased) -> Change {
-    Change::Retry { key: leased.job.key.clone(), token: leased.token, when: after(0) }
-}
 
 /// A lease is identified by its token. If the clock steps back after the claim, the leased job is
 /// not due by the current clock, and its run still begins.
 pub fn a_run_begins_after_the_clock_steps_back(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     rig.advance(LEASE);
-    let ends: [fn(&Leased) -> Change; 3] = [ack, retry, |leased| bury(leased, "late")];
+    let ends: [fn(&Leased) -> Change; 3] =
+        [ack, |leased| retry(leased, 0), |leased| bury(leased, "late")];
     for (end, begins) in ends.into_iter().flat_map(|end| [(end, true), (end, false)]) {
         rig.put(job("k", 0));
         let leased = rig.lease_one();
@@ -30,7 +22,9 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut Bed) {
             let is_begun = matches!(row.state, State::Begun(lease) if lease.token == leased.token);
             assert!(is_begun && row.attempt == 1, "{row:?}");
         }
-        assert_eq!(rig.commit(&[extend(&leased), end(&leased)]), [Outcome::Done; 2]);
+        let (token, visibility) = (leased.token, millis(LEASE));
+        let extend = Change::Extend { key: key("k"), token, visibility };
+        assert_eq!(rig.commit(&[extend, end(&leased)]), [Outcome::Done; 2]);
         rig.advance(LEASE);
         for again in rig.lease() {
             assert_eq!(rig.one(ack(&again)), Outcome::Done);

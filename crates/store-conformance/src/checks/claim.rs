@@ -1,17 +1,12 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, begin, cancel, job, key, put};
+use crate::jobs::{KIND, ack, begin, cancel, count_wakes, job, key, put, retry, wait_until};
 use crate::rig::{LEASE, Rig, after};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Kind, Kinds, Leased, Next, Outcome, Put, State, Timestamp,
 };
-
-/// How long an earlier job may take to wake a program of another connection.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The limit of bytes holds in a large claim and for large payloads, and the next claims lease the
 /// other jobs in order.
@@ -82,12 +77,8 @@ pub fn a_claim_begins_the_first_runs(bed: &mut Bed) {
         assert!(matches!(row.state, State::Begun(_)) && row.attempt == 1, "{row:?}");
     }
 
-    let released = |leased: &Leased| Change::Release {
-        key: leased.job.key.clone(),
-        token: leased.token,
-        when: after(0),
-    };
-    assert_eq!(rig.commit(&[ack(&leased[0]), released(&leased[1])]), [done; 2]);
+    let released = Change::Release { key: key("b"), token: leased[1].token, when: after(0) };
+    assert_eq!(rig.commit(&[ack(&leased[0]), released]), [done; 2]);
     assert_eq!(rig.find("b").map(|row| (row.attempt, row.state)), Some((0, State::Pending)));
     assert_eq!(seen(&claim_and_begin(&mut rig, 9, 9)), [begun("b")], "it begins again");
     rig.advance(LEASE);
@@ -119,12 +110,7 @@ pub fn a_claim_begins_first_attempts_without_a_policy(bed: &mut Bed) {
     rig.commit(&[put("a", 0), Change::Put(with_policy), put("c", 0)]);
     let (leased, which) = begun(&mut rig, 9);
     assert_eq!(which, [true, false, false], "the second has a policy");
-    let retry = |leased: &Leased| Change::Retry {
-        key: leased.job.key.clone(),
-        token: leased.token,
-        when: after(0),
-    };
-    let changes = [retry(&leased[0]), ack(&leased[1]), retry(&leased[2])];
+    let changes = [retry(&leased[0], 0), ack(&leased[1]), retry(&leased[2], 0)];
     assert_eq!(rig.commit(&changes), [Outcome::Done; 3]);
     let (leased, which) = begun(&mut rig, 9);
     assert_eq!(which, [false, false], "the first had an attempt");
@@ -185,13 +171,7 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut Bed) {
 /// connection.
 pub fn an_earlier_job_wakes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    let calls = Arc::new(AtomicU32::new(0));
-    rig.store.wake_by(Arc::new({
-        let calls = Arc::clone(&calls);
-        move || {
-            calls.fetch_add(1, Ordering::SeqCst);
-        }
-    }));
+    let calls = count_wakes(&mut *rig.store);
     let mut other = rig.bed.connect();
     let mut wakes = |rig: &mut Rig<'_>, change: Change, what: &str, here: bool| {
         rig.claim();
@@ -199,17 +179,13 @@ pub fn an_earlier_job_wakes(bed: &mut Bed) {
         let store = if here { &mut rig.store } else { &mut other };
         store.commit(&[change]).expect("a commit succeeds");
         // A server's message takes some time.
-        let begun = Instant::now();
-        while calls.load(Ordering::SeqCst) == before {
-            assert!(begun.elapsed() < PATIENCE, "{what} wakes");
-            std::thread::yield_now();
-        }
+        wait_until(what, || calls.load(Ordering::SeqCst) > before);
     };
-    wakes(&mut rig, put("a", 500), "the first job", true);
-    wakes(&mut rig, put("b", 300), "an earlier job", true);
+    wakes(&mut rig, put("a", 500), "the first job wakes", true);
+    wakes(&mut rig, put("b", 300), "an earlier job wakes", true);
     let moved = Change::Move { key: key("a"), when: after(100) };
-    wakes(&mut rig, moved, "a moved job", true);
+    wakes(&mut rig, moved, "a moved job wakes", true);
     if rig.bed.wakes_across_connections {
-        wakes(&mut rig, put("c", 50), "a job of another connection", false);
+        wakes(&mut rig, put("c", 50), "a job of another connection wakes", false);
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs as they were put, and their times.
 
 use crate::Bed;
-use crate::jobs::{KIND, job, key, names};
+use crate::jobs::{KIND, cancel, job, key, lease, names, put};
 use crate::rig::{Rig, after, millis};
+use std::time::Duration;
 use wheelhouse_durable::store::{Key, Outcome, Put, State, Timestamp, When};
 
 /// Key, kind, payload and policy come back byte for byte, and every number is correct.
@@ -38,10 +39,16 @@ pub fn a_job_comes_back_as_it_was_put(bed: &mut Bed) {
     }
 }
 
-/// A past date is due at once. A far date is kept exactly.
+/// A past date is due at once. A far date is kept exactly. A job without a delay is due at the
+/// present rounded down: a claim within the same millisecond gets it.
 pub fn dates_and_delays_name_times(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     rig.advance(50);
+    rig.bed.advance(Duration::from_micros(500));
+    rig.commit(&[put("at once", 0), put("soon", 1)]);
+    assert_eq!(names(&lease(&mut *rig.store, 9)), ["at once"]);
+    assert_eq!(rig.one(cancel("soon")), Outcome::Cancelled);
+    rig.bed.advance(Duration::from_micros(500));
     let now = rig.now();
     let century = Timestamp::from_millis(now.as_millis() + 100 * 366 * 86_400_000);
     let past = Timestamp::from_millis(now.as_millis() - 20);

@@ -38,10 +38,7 @@ enum Step {
 
 /// The steps that lead to each state.
 const STATES: [&[Step]; 28] = {
-    use Step::{
-        Ack, AckAgain, Begin, Bury, Cancel, Lease, Lose, Pass, Put, PutLater, Replace,
-        ReplaceLater, Retry, Start,
-    };
+    use Step::*;
     [
         &[],
         &[Put],
@@ -166,7 +163,7 @@ fn put(name: &str, delay: u64, replace: bool) -> Change {
 
 /// All changes of a row with these tokens, and of a dead letter.
 fn changes(name: &str, tokens: [Token; 2], dead: u64) -> Vec<Change> {
-    use Step::{Ack, AckAgain, Begin, Bury, Cancel, PutLater, Replace, ReplaceLater, Retry};
+    use Step::*;
     let mut all: Vec<_> = [Step::Put, PutLater, Replace, ReplaceLater, Cancel]
         .map(|step| step.change(name, NO_TOKEN))
         .into();

@@ -15,8 +15,6 @@ pub struct Checked {
     pub scheduled: u64,
     /// Cancels answered `Cancelled`.
     pub cancelled: u64,
-    /// Cancels answered `Running`.
-    pub running: u64,
     /// Runs begun.
     pub begins: u64,
     /// Accepted acks.
@@ -142,7 +140,6 @@ impl KeyEvents<'_> {
         // No other call schedules this key, so a duplicate is this call, repeated.
         checked.scheduled += got("schedule", &["Done", "Duplicate"]);
         checked.cancelled += got("cancel", &["Cancelled"]);
-        checked.running += got("cancel", &["Running"]);
         checked.acked += got("ack", &["Done"]);
         let refusals = ["Superseded", "Absent"];
         checked.refused += got("ack", &refusals) + got("retry", &refusals);

@@ -1,7 +1,7 @@
 //! The work of a process: it schedules, cancels, claims and ends runs, and logs all of it.
 
 use super::log::{Begin, Event, Log, micros};
-use crate::jobs::{cancel, job};
+use crate::jobs::{cancel, job, retry};
 use crate::rig::after;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -58,7 +58,6 @@ fn repeats(n: usize) -> &'static str {
     if n % 4 == 3 { "-repeats" } else { "" }
 }
 
-/// Schedules jobs in one commit.
 fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
     let mut put = |name: &String| {
         log.call("schedule", name, 0);
@@ -123,10 +122,9 @@ fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
     let (name, key) = (job.key.to_string(), job.key.clone());
     let occurrence = job.occurrence + 1;
     let again = (occurrence < occurrences(&name)).then(|| Again { when: after(5), occurrence });
-    let (what, change) = if fails {
-        ("retry", Change::Retry { key, token, when: after(5) })
-    } else {
-        ("ack", Change::Ack { key, token, again })
+    let (what, change) = match fails {
+        true => ("retry", retry(leased, 5)),
+        false => ("ack", Change::Ack { key, token, again }),
     };
     one(store, log, what, &name, token.0, change);
 }

@@ -8,7 +8,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, MemoryStore,
     Outcome, Put, State, Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
-use wheelhouse_store_conformance::jobs::begin;
+use wheelhouse_store_conformance::jobs::{begin, retry};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -95,12 +95,9 @@ impl Faulty {
             0..count
         };
         if self.fault == Fault::CountsTwice && count > 0 {
-            let retry = |Leased { job, token, .. }: &Leased| {
-                let (key, token) = (job.key.clone(), *token);
-                Change::Retry { key, token, when: When::After(Duration::ZERO) }
-            };
             let begins = new[which.clone()].iter().map(begin);
-            let again: Vec<_> = begins.chain(new.iter().map(retry)).collect();
+            let retries = new.iter().map(|leased| retry(leased, 0));
+            let again: Vec<_> = begins.chain(retries).collect();
             self.store.commit(&again)?;
             (new, next) = self.store.claim(kinds, none, visibility)?;
         }
@@ -115,31 +112,24 @@ impl Faulty {
         Ok((new, next))
     }
 
-    fn newest_token(&mut self, change: &mut Change) -> Result<(), StoreError> {
-        if let Change::Ack { key, token, .. } = change {
-            let row = self.store.find(key)?;
-            row.and_then(|row| row.state.lease()).iter().for_each(|lease| *token = lease.token);
+    /// Turns a change into the one that the fault carries out.
+    fn spoil(&mut self, change: &mut Change) -> Result<(), StoreError> {
+        match (self.fault, &mut *change) {
+            (Fault::AckComparesNoTokens, Change::Ack { key, token, .. }) => {
+                let row = self.store.find(key)?;
+                row.and_then(|row| row.state.lease()).iter().for_each(|lease| *token = lease.token);
+            }
+            (Fault::ClockOfTheClient, Change::Put(Put { when, .. })) => {
+                let ahead = self.clock.now().1.saturating_add(Duration::from_millis(2));
+                *when = When::At(when.from(ahead));
+            }
+            (Fault::LosesRetries, Change::Retry { key, token, .. }) => {
+                *change = Change::Ack { key: key.clone(), token: *token, again: None };
+            }
+            (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
+            _ => {}
         }
         Ok(())
-    }
-
-    fn by_own_clock(&self, change: &mut Change) {
-        if let Change::Put(Put { when, .. }) = change {
-            let ahead = self.clock.now().1.saturating_add(Duration::from_millis(2));
-            *when = When::At(when.from(ahead));
-        }
-    }
-}
-
-fn ack_retry(change: &mut Change) {
-    if let Change::Retry { key, token, .. } = change {
-        *change = Change::Ack { key: key.clone(), token: *token, again: None };
-    }
-}
-
-fn end_with_this_occurrence(change: &mut Change) {
-    if let Change::Ack { again, .. } = change {
-        *again = None;
     }
 }
 
@@ -147,22 +137,15 @@ impl Store for Faulty {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.flush()?;
         let mut changes = changes.to_vec();
+        changes.iter_mut().try_for_each(|change| self.spoil(change))?;
         match self.fault {
             Fault::AcknowledgedBeforeTheCommit if changes.len() == 1 => {
                 self.pending = changes;
                 return Ok(vec![Outcome::Done]);
             }
-            Fault::AckComparesNoTokens => {
-                changes.iter_mut().try_for_each(|change| self.newest_token(change))?;
-            }
-            Fault::ClockOfTheClient => {
-                changes.iter_mut().for_each(|change| self.by_own_clock(change));
-            }
             Fault::LosesJobs if changes.len() > 1 && !self.lost.swap(true, Ordering::SeqCst) => {
                 return Ok(vec![Outcome::Done; changes.len()]);
             }
-            Fault::LosesRetries => changes.iter_mut().for_each(ack_retry),
-            Fault::LosesOccurrences => changes.iter_mut().for_each(end_with_this_occurrence),
             Fault::HalfABatch if changes.len() > 9 => {
                 let half = changes.len() / 2;
                 self.store.commit(&changes[..half])?;

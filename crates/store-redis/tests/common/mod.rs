@@ -4,12 +4,10 @@
 use redis::{FromRedisValue, RedisResult};
 use wheelhouse_test_servers::Server;
 
-/// Connects a user.
 pub(crate) fn connection(url: &str) -> redis::Connection {
     redis::Client::open(url).unwrap().get_connection().unwrap()
 }
 
-/// Sends a command.
 pub(crate) fn ask<T: FromRedisValue>(server: &Server, words: &[&str]) -> T {
     try_ask(server, words).unwrap()
 }

@@ -18,7 +18,6 @@ use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
 use wheelhouse_test_servers::Server;
 
-/// An open contender.
 pub(crate) enum Opened {
     /// A store of durable timers.
     Store(Box<dyn Store>),

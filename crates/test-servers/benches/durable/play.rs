@@ -43,7 +43,6 @@ impl Measured {
 type Open<'a> = &'a dyn Fn() -> Result<Opened>;
 
 impl Load {
-    /// Schedules the pending jobs.
     pub(crate) fn fill(&self, storage: &mut dyn JobStorage) -> Result<()> {
         (0..self.jobs).step_by(5_000).try_for_each(|from| {
             let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();

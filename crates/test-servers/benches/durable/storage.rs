@@ -20,13 +20,11 @@ pub(crate) enum Request {
 
 /// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait JobStorage: Send {
-    /// Changes jobs.
     fn change(&mut self, request: Request, jobs: &[u64]) -> Result<()>;
 
     /// Claims up to `max` due jobs, begins their runs, and ends them. Returns how many there were.
     fn fire(&mut self, max: usize) -> Result<usize>;
 
-    /// The number of jobs.
     fn count(&mut self) -> Result<u64>;
 }
 

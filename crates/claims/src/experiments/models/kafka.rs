@@ -23,7 +23,7 @@ use wheelhouse_core::Tick;
 /// The wheels and their queue.
 #[derive(Debug)]
 pub(crate) struct KafkaModel {
-    levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
     /// Slots by expiry. With equal expiry the highest level is first.
     queue: BTreeMap<(Tick, Reverse<usize>), Place>,
     /// How often slots were offered.
@@ -35,9 +35,9 @@ pub(crate) struct KafkaModel {
 }
 
 #[derive(Debug)]
-struct Level {
+pub(crate) struct Level {
     tick: Tick,
-    current: Tick,
+    pub(crate) current: Tick,
     slots: Vec<Slot>,
 }
 
@@ -166,19 +166,10 @@ impl KafkaModel {
         }
     }
 
-    /// The current time of the lowest level.
-    pub(crate) fn current(&self) -> Tick {
-        self.levels[0].current
-    }
-
     /// The expiry of the first slot of the queue.
     #[cfg(test)]
     fn next_expiry(&self) -> Option<Tick> {
         self.queue.first_key_value().map(|((expiry, _), _)| *expiry)
-    }
-
-    pub(crate) fn levels(&self) -> usize {
-        self.levels.len()
     }
 }
 
