@@ -63,7 +63,7 @@
 //! A line with a `*` among these (`*/10 * * * *`) follows elapsed time: it runs whenever the clock
 //! shows a matching time.
 
-use super::plain_line::{self, times_have_wildcard};
+use super::plain_line;
 use crate::Rule;
 use std::fmt;
 use std::time::SystemTime;
@@ -71,7 +71,7 @@ use std::time::SystemTime;
 pub use super::plain_line::CronError;
 
 pub use jiff;
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneTransition};
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
@@ -81,19 +81,10 @@ pub struct Cron {
     line: Box<str>,
     plain: Box<str>,
     zone: TimeZone,
-    /// The days, as `croner` reads them.
-    days: croner::CronPattern,
-    times: Times,
+    /// Finds its times, without a time zone.
+    pattern: croner::Cron,
     /// There is a `*` among its hours, minutes and seconds.
     follows_elapsed_time: bool,
-}
-
-/// The times on each of these days: each list sorted, and none empty.
-#[derive(Clone)]
-struct Times {
-    hours: Box<[u16]>,
-    minutes: Box<[u16]>,
-    seconds: Box<[u16]>,
 }
 
 impl Cron {
@@ -104,9 +95,7 @@ impl Cron {
     /// If the line cannot be understood or never matches. The message names the field and what to
     /// write instead.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
-        let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
-        let plain = plain_line::plain(line).map_err(invalid)?;
-        Self::read(line, plain, zone)
+        Self::read(line, plain_line::plain(line), zone)
     }
 
     /// Reads a line that [`plain`](Self::plain) returned, or that a version without `plain` stored.
@@ -117,35 +106,31 @@ impl Cron {
     ///
     /// If the line is not in plain form, or never matches.
     pub fn from_plain(line: &str, zone: TimeZone) -> Result<Self, CronError> {
-        Self::read(line, line.to_owned(), zone)
+        Self::read(line, Ok(line.to_owned()), zone)
     }
 
-    fn read(line: &str, plain: String, zone: TimeZone) -> Result<Self, CronError> {
+    fn read(line: &str, plain: Result<String, String>, zone: TimeZone) -> Result<Self, CronError> {
         let never = || CronError::NeverMatches { line: line.to_owned() };
-        let invalid = |reason: &str| {
-            let (line, reason) = (line.to_owned(), reason.to_owned());
-            CronError::Invalid { line, reason }
-        };
+        let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
+        let plain = plain.map_err(invalid)?;
         if plain.len() > plain_line::LONGEST {
-            return Err(invalid("it is too long"));
+            return Err(invalid("it is too long".to_owned()));
         }
-        let unread = |_| invalid("it is not in the plain form of a stored line");
-        let pattern = plain.parse::<croner::Cron>().map_err(unread)?.pattern;
-        let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
-        let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
-        // A list of empty elements leads to this.
-        if hours.is_empty() || minutes.is_empty() || seconds.is_empty() {
+        let unread = |_| invalid("it is not in the plain form of a stored line".to_owned());
+        let pattern = plain.parse::<croner::Cron>().map_err(unread)?;
+        let parts = [&pattern.pattern.hours, &pattern.pattern.minutes, &pattern.pattern.seconds];
+        // A list of empty elements leads to this. The search would take minutes.
+        if parts.iter().any(|part| part.values().is_empty()) {
             return Err(never());
         }
         let cron = Self {
             line: line.into(),
             zone,
-            follows_elapsed_time: times_have_wildcard(&plain),
-            times: Times { hours, minutes, seconds },
-            days: pattern,
+            follows_elapsed_time: parts.iter().any(|part| part.from_wildcard),
+            pattern,
             plain: plain.into(),
         };
-        let first = cron.first_from(Date::constant(1970, 1, 1).to_datetime(Time::midnight()));
+        let first = cron.first_from(DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
         if first.is_some() { Ok(cron) } else { Err(never()) }
     }
 
@@ -233,11 +218,10 @@ impl Cron {
 
     /// The next instant of a line that follows elapsed time.
     fn next_elapsed(&self, after: Timestamp) -> Option<Timestamp> {
-        let mut offset = self.zone.to_offset(after);
-        let (mut now, mut from) = (after, second_after(offset.to_datetime(after))?);
+        let (mut now, mut from) = (after, second_after(self.zone.to_datetime(after))?);
+        let mut shown = self.first_from(from);
         loop {
-            let shown = self.first_from(from);
-            let instant = shown.and_then(|shown| offset.to_timestamp(shown).ok());
+            let instant = shown.and_then(|shown| self.zone.to_offset(now).to_timestamp(shown).ok());
             let change = self.zone.following(now).next();
             let Some(change) =
                 change.filter(|change| instant.is_none_or(|instant| instant >= change.timestamp()))
@@ -245,25 +229,13 @@ impl Cron {
                 return instant;
             };
             // No run is due before the change. The search continues with the times that the clock
-            // shows after it, also with those that it shows again.
-            (now, offset) = (change.timestamp(), change.offset());
-            if offset.to_datetime(now) > from {
-                let shown = shown?;
-                match self.zone.to_ambiguous_timestamp(shown).offset() {
-                    AmbiguousOffset::Unambiguous { offset }
-                    | AmbiguousOffset::Fold { before: offset, .. } => {
-                        return offset.to_timestamp(shown).ok();
-                    }
-                    // The times in a gap are not shown, and have no run.
-                    AmbiguousOffset::Gap { before, .. } => {
-                        let instant = before.to_timestamp(shown).ok();
-                        if let Some(gap) = instant.and_then(|instant| self.change_before(instant)) {
-                            (now, offset) = (gap.timestamp(), gap.offset());
-                        }
-                    }
-                }
+            // shows after it, also with those that it shows again. The times in a gap have no run.
+            now = change.timestamp();
+            let next = change.offset().to_datetime(now);
+            if next < from || shown? < next {
+                shown = self.first_from(next);
             }
-            from = offset.to_datetime(now);
+            from = next;
         }
     }
 
@@ -286,73 +258,6 @@ impl Cron {
 
     /// The first date and time of the line at or after `from`, without a time zone.
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
-        let day = self.first_day_from(from.date())?;
-        let earliest = if day == from.date() { from.time() } else { Time::midnight() };
-        if let Some(time) = self.times.first_from(earliest) {
-            return Some(day.to_datetime(time));
-        }
-        let next = self.first_day_from(day.tomorrow().ok()?)?;
-        self.times.first_from(Time::midnight()).map(|time| next.to_datetime(time))
+        self.pattern.find_next_occurrence(&from, true).ok()
     }
-
-    fn first_day_from(&self, mut day: Date) -> Option<Date> {
-        // Years of one length that begin on one weekday have the same days. If one year of a kind
-        // has no match, none of that kind has. So at most 14 whole years are searched.
-        let mut is_barren = [false; 14];
-        while i32::from(day.year()) <= croner::YEAR_UPPER_LIMIT && is_barren.contains(&false) {
-            let new_year = day.first_of_year();
-            let weekday = new_year.weekday().to_sunday_zero_offset().unsigned_abs();
-            let kind = usize::from(weekday) + if day.in_leap_year() { 7 } else { 0 };
-            if !is_barren[kind] && self.days.year_match(day.year().into()).ok()? {
-                if let Some(found) = self.first_in_year(day) {
-                    return Some(found);
-                }
-                is_barren[kind] = day == new_year;
-            }
-            day = Date::new(day.year() + 1, 1, 1).ok()?;
-        }
-        None
-    }
-
-    /// The first day that matches from this day to the end of its year.
-    fn first_in_year(&self, mut day: Date) -> Option<Date> {
-        let (pattern, year) = (&self.days, day.year());
-        while day.year() == year {
-            let month = day.month().unsigned_abs().into();
-            if !pattern.month_match(month).ok()? {
-                day = day.first_of_month().checked_add(1.month()).ok()?;
-                continue;
-            }
-            let weekday = u32::from(day.weekday().to_sunday_zero_offset().unsigned_abs());
-            let weekday = croner::Weekday::from_days_from_sunday(weekday);
-            let number = day.day().unsigned_abs().into();
-            if pattern.day_match(year.into(), month, number, weekday).ok()? {
-                return Some(day);
-            }
-            day = day.tomorrow().ok()?;
-        }
-        None
-    }
-}
-
-impl Times {
-    fn first_from(&self, time: Time) -> Option<Time> {
-        let [hour, minute, second] =
-            [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
-        let mut times = at_least(&self.hours, hour).flat_map(|its_hour| {
-            // After a larger part, each following part may have any value.
-            let least = if its_hour == hour { minute } else { 0 };
-            at_least(&self.minutes, least).filter_map(move |its_minute| {
-                let least = if (its_hour, its_minute) == (hour, minute) { second } else { 0 };
-                Some((its_hour, its_minute, at_least(&self.seconds, least).next()?))
-            })
-        });
-        let (hour, minute, second) = times.next()?;
-        let part = |part: u16| i8::try_from(part).ok();
-        Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok()
-    }
-}
-
-fn at_least(parts: &[u16], least: u16) -> impl Iterator<Item = u16> {
-    parts.iter().copied().filter(move |part| *part >= least)
 }

@@ -37,14 +37,6 @@ pub enum CronError {
     },
 }
 
-/// Returns `true` if there is a `*` among hours, minutes and seconds of a line in plain form.
-pub(super) fn times_have_wildcard(line: &str) -> bool {
-    let fields: Vec<_> = line.split_whitespace().collect();
-    let times = if fields.len() == 5 { 2 } else { 3 };
-    line.trim().eq_ignore_ascii_case("@hourly")
-        || fields.iter().take(times).any(|field| field.contains(['*', '?']))
-}
-
 crate::error::debug_as_shown!(CronError);
 
 impl fmt::Display for CronError {

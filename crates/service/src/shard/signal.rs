@@ -68,26 +68,3 @@ impl Signal {
         self.earlier(Moment::ORIGIN);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-
-    #[test]
-    fn only_what_is_due_earlier_wakes_a_driver_that_sleeps_and_only_once() {
-        let (signal, count) = (Signal::new(), Arc::new(AtomicUsize::new(0)));
-        let earlier = |nanos| signal.earlier(Moment::from_nanos(nanos));
-        signal.set_waker(Arc::new(|| unreachable!("it is awake, or wakes up in time")));
-        earlier(0);
-        signal.sleep_until(Some(Moment::from_nanos(100)));
-        earlier(100);
-        let counter = Arc::clone(&count);
-        signal.set_waker(Arc::new(move || _ = counter.fetch_add(1, Ordering::Relaxed)));
-        [99, 98, 0].into_iter().for_each(earlier);
-        assert_eq!(count.load(Ordering::Relaxed), 1);
-        signal.sleep_until(Some(Moment::ORIGIN));
-        assert_ne!(signal.until.load(Ordering::Relaxed), AWAKE);
-    }
-}

@@ -1,66 +1,43 @@
 //! Async jobs: overlap, cancel, stop and panics work as for closures.
 
-use crate::common::{BlockedJob, HOUR, Log, Rig, arrives, at, each_second, ms, poll};
+use crate::common::{BlockedJob, HOUR, Log, Rig, arrives, at, ms, poll};
 use crate::common::{returns, wait_until};
 use crossbeam_channel::unbounded;
-use std::future::{pending, poll_fn, ready};
+use std::future::{pending, ready};
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::SystemTime;
 use wheelhouse_service::{
     Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
 };
 
+/// In a burst each missed period has its run after the one before, and one run is due at a time.
 #[test]
-fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
-    let ((mut rig, runs, _), log) = (Rig::with_kept_futures(), Log::default());
-    let receivers = log.clone();
-    let job = rig.timers.every(ms(10)).run_async(move |_| {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        receivers.push(sender);
-        async { receiver.await.unwrap() }
-    });
-    let job = job.unwrap();
-    rig.play(10);
-    let mut run = runs.one();
-    assert_eq!((job.status(), job.runs()), (Status::Pending, 0));
-    assert!(poll(&mut run).is_pending());
-    assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
-    rig.play(35);
-    assert!(runs.take().is_empty(), "no run overlaps another");
-    log.one().send(()).unwrap();
-    assert!(poll(&mut run).is_ready() && run.job().is_none());
-    assert!(poll(&mut run).is_ready(), "and again");
-    assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
-    rig.play(35);
-    assert_eq!(runs.len(), 1, "it makes up for the periods that have passed");
-}
-
-/// One run is due at a time, even if several periods were missed.
-#[test]
-fn in_a_burst_each_missed_period_has_its_run_after_the_one_before() {
+fn a_run_lasts_from_the_first_poll_until_the_future_is_ready_and_overlaps_no_other() {
     let (mut rig, runs, _) = Rig::with_kept_futures();
-    let burst = rig.timers.every(ms(10)).missed(Missed::Burst);
     let (deadlines, log) = (Log::default(), Log::default());
     let (its, receivers) = (deadlines.clone(), log.clone());
+    let burst = rig.timers.every(ms(10)).missed(Missed::Burst);
     let job = burst.run_async(move |run| {
         let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
         its.push(run.deadline());
         receivers.push(sender);
         async { receiver.await.unwrap() }
     });
+    let job = job.unwrap();
     rig.play(10);
-    for _ in 0..3 {
+    for number in 1..=3 {
         let mut run = runs.one();
+        assert_eq!((job.status(), job.runs()), (Status::Pending, number - 1));
         assert!(poll(&mut run).is_pending());
+        assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
         rig.play(35);
         assert_eq!(runs.len(), 0, "no run overlaps another");
         log.one().send(()).unwrap();
-        assert!(poll(&mut run).is_ready());
+        assert!(poll(&mut run).is_ready() && run.job().is_none());
+        assert!(poll(&mut run).is_ready(), "and again");
+        assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
         rig.play(35);
     }
-    assert_eq!((runs.len(), job.unwrap().runs()), (0, 3));
-    assert_eq!(deadlines.take(), [10, 20, 30].map(at));
+    assert_eq!((runs.len(), deadlines.take()), (0, [10, 20, 30].map(at).to_vec()));
 }
 
 #[test]
@@ -167,30 +144,6 @@ fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
     assert_eq!((rig.scheduler.next_wakeup(), rig.timers.snapshot().in_flight), (None, 0));
 }
 
-#[test]
-fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
-    let mut rig = Rig::new();
-    let events = Log::default();
-    let log = events.clone();
-    let endless = move |_: &Run<'_>| {
-        let log = log.clone();
-        poll_fn::<(), _>(move |context| {
-            log.push(());
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-    };
-    let job = rig.timers.after(ms(0)).named("job").run_async(endless).unwrap();
-    for polls in 1..=3 {
-        rig.scheduler.poll(at(0));
-        assert_eq!((events.len(), job.status()), (polls, Status::Running));
-        assert!(rig.scheduler.next_wakeup().is_some_and(|next| next <= at(0)));
-    }
-    // A stop drops it, which is reported.
-    rig.scheduler.stop().clear();
-    assert_eq!((rig.timers.snapshot().counts.abandoned, job.status()), (1, Status::Finished));
-}
-
 /// The threads stay until the last async run has ended, also after a stop that does not wait.
 #[test]
 fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
@@ -242,19 +195,6 @@ fn in_a_service_of_one_thread_many_wait_at_once() {
         arrives(&ran);
     }
     assert!(service.stop(Stop::Wait).jobs.is_empty());
-}
-
-#[test]
-fn by_a_rule_each_time_has_its_run() {
-    let (mut rig, times) = (Rig::new(), Log::default());
-    let log = times.clone();
-    let job = rig.timers.on(each_second).times(3).run_async(move |run| {
-        let (log, time) = (log.clone(), run.time().unwrap());
-        async move { log.push(time) }
-    });
-    rig.play(5_000);
-    assert_eq!(times.take(), [1, 2, 3].map(|n| SystemTime::UNIX_EPOCH + ms(1_000 * n)));
-    assert_eq!(job.unwrap().status(), Status::Finished);
 }
 
 /// Stops a service with an async job that hangs (`None` drops the service), while the clock

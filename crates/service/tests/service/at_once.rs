@@ -3,7 +3,7 @@
 use crate::common::{BlockedJob, Log, Rig, arrives, at, ms, wait_until};
 use crossbeam_channel::unbounded;
 use std::future::ready;
-use wheelhouse_service::{EventKind, Reason, Run, Service, Stop};
+use wheelhouse_service::{EventKind, Reason, Service, Stop};
 
 /// Jobs run at the moment of the call and in order, whatever the tick.
 #[test]
@@ -19,21 +19,6 @@ fn what_is_handed_over_waits_for_no_tick() {
     assert_eq!((rig.timers.len(), rig.scheduler.next_wakeup()), (0, None));
     let snapshot = rig.timers.snapshot();
     assert_eq!((snapshot.counts.runs, snapshot.counts.finished, snapshot.in_flight), (2, 2, 0));
-}
-
-/// A job that calls `execute` again and again must not keep a poll from returning.
-#[test]
-fn what_a_job_hands_over_is_for_the_next_poll() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let its = log.clone();
-    let first = move |run: &Run<'_>| {
-        its.push("first");
-        let next = its.clone();
-        run.timers().execute(move |_| next.push("next")).unwrap();
-    };
-    rig.timers.execute(first).unwrap();
-    assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec!["first"]));
-    assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec!["next"]));
 }
 
 #[test]

@@ -24,35 +24,6 @@ fn hourly(after: SystemTime) -> Option<SystemTime> {
     Some(seconds((hours + 1) * HOUR))
 }
 
-#[test]
-fn what_was_slept_over_is_made_up_for_once() {
-    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    rig.timers.on(hourly).run(wall_times(&log, &rig.clock)).unwrap();
-    rig.clock.set(Moment::ORIGIN.saturating_add(Duration::from_secs(5 * HOUR)));
-    assert_eq!(rig.scheduler.poll(rig.clock.now()), 1);
-    rig.pass(Duration::from_secs(HOUR));
-    assert_eq!(log.take(), [5 * HOUR + 1000, 6 * HOUR]);
-}
-
-#[test]
-fn the_job_has_the_last_word() {
-    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let mut times = wall_times(&log, &rig.clock);
-    let acts = move |run: &Run<'_>| {
-        times(run);
-        match run.number() {
-            1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
-            2 => panic!("it continues nevertheless"),
-            3 => run.end(),
-            _ => unreachable!("it has ended"),
-        }
-    };
-    rig.timers.on(hourly).run(acts).unwrap();
-    rig.pass(Duration::from_secs(10 * HOUR));
-    // An extra run does not replace a run of the rule.
-    assert_eq!(log.take(), [3600, 3700, 2 * HOUR]);
-}
-
 /// Otherwise a rule that names past times would run for ever.
 #[test]
 fn a_rule_that_goes_nowhere_ends() {
@@ -162,26 +133,34 @@ fn a_job_that_is_moved_to_a_later_wall_clock_time_follows_that_clock() {
     assert_eq!(rig.pass(Duration::from_secs(60)), 2);
 }
 
-/// A report that runs days late can tell which day it is for, and how late it is.
+/// A report that runs hours late can tell which hour it is for, and how late it is. It makes up for
+/// all hours that have passed. A job continues after a panic, an extra run replaces none of the
+/// rule, and the job can end itself.
 #[test]
 fn a_run_knows_the_time_that_it_is_for() {
-    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let (mut rig, log) = (Rig::new(), Log::default());
+    // After the origin, so that a deadline hours ago is a moment too.
+    rig.clock.set(at(10_000_000));
+    rig.clock.set_wall(seconds(1000));
     let seen = log.clone();
     let job = move |run: &Run<'_>| {
         seen.push((run.time(), run.lateness().as_secs()));
-        if run.number() == 2 {
-            run.job().refresh(Duration::from_secs(30)).unwrap();
+        match run.number() {
+            1 => panic!("it continues nevertheless"),
+            2 => run.job().refresh(Duration::from_secs(30)).unwrap(),
+            4 => run.end(),
+            _ => {}
         }
     };
-    rig.timers.on(hourly).run(job).unwrap();
+    let job = rig.timers.on(hourly).run(job).unwrap();
     rig.pass(Duration::from_secs(2600));
-    rig.clock.set_wall(seconds(9000));
+    rig.clock.set_wall(seconds(16_200));
     rig.pass(Duration::from_secs(60));
-    rig.pass(Duration::from_secs(2000));
+    rig.pass(Duration::from_secs(10_000));
     let (times, late): (Vec<_>, Vec<_>) = log.take().into_iter().unzip();
-    let [first, second, third] = [3600, 7200, 10_800].map(|time| Some(seconds(time)));
-    assert_eq!(times, [first, second, None, third]);
-    assert!((1800..=1860).contains(&late[1]) && late[0] + late[2] + late[3] == 0, "{late:?}");
+    let [first, second, third] = [3600, 7200, 18_000].map(|time| Some(seconds(time)));
+    assert_eq!((times, job.status()), (vec![first, second, None, third], Status::Finished));
+    assert!((9000..=9060).contains(&late[1]) && late[0] + late[2] + late[3] == 0, "{late:?}");
 }
 
 /// After a minute, and only once, however many times of the rule have passed. If they passed during

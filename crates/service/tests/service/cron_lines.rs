@@ -8,15 +8,25 @@ use wheelhouse_service::Rule;
 use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::Date;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
-use wheelhouse_service::cron::jiff::{Timestamp, ToSpan};
+use wheelhouse_service::cron::jiff::{Timestamp, ToSpan, Zoned};
 
-/// The first times of a rule from Thursday, 2026-01-01, 00:30 on, in UTC.
-fn first_times(cron: &mut Cron, count: usize) -> String {
-    let begin = "2026-01-01T00:30:00Z".parse::<Timestamp>().unwrap();
-    let times = std::iter::successors(Some(SystemTime::from(begin)), |after| cron.next(*after));
-    let shown = times.skip(1).take(count).map(|time| {
-        let time = Timestamp::try_from(time).unwrap();
-        let seconds = if time.strftime("%S").to_string() == "00" { "" } else { ":%S" };
+/// The times of a cron line after an instant.
+pub(crate) fn times(
+    mut cron: Cron,
+    zone: &TimeZone,
+    after: Timestamp,
+) -> impl Iterator<Item = Zoned> + use<> {
+    let zone = zone.clone();
+    let next = move |after: &SystemTime| cron.next(*after);
+    let all = std::iter::successors(Some(SystemTime::from(after)), next).skip(1);
+    all.map(move |time| Timestamp::try_from(time).unwrap().to_zoned(zone.clone()))
+}
+
+/// The first three times of a line from Thursday, 2026-01-01, 00:30 on, in UTC.
+fn first_times(cron: &Cron) -> String {
+    let begin = "2026-01-01T00:30:00Z".parse().unwrap();
+    let shown = times(cron.clone(), &TimeZone::UTC, begin).take(3).map(|time| {
+        let seconds = if time.second() == 0 { "" } else { ":%S" };
         time.strftime(&format!("%a %m-%d %H:%M{seconds}")).to_string()
     });
     shown.collect::<Vec<_>>().join(", ")
@@ -61,10 +71,10 @@ const TAKEN: [(&str, &str); 25] = [
 #[test]
 fn each_line_means_what_the_documentation_says_and_so_does_its_plain_form() {
     for (line, expected) in TAKEN {
-        let mut cron = Cron::new(line, TimeZone::UTC).unwrap();
-        assert_eq!(first_times(&mut cron, 3), expected, "{line:?}");
-        let mut read = Cron::from_plain(cron.plain(), TimeZone::UTC).unwrap();
-        assert_eq!(first_times(&mut read, 3), expected, "{line:?} as {}", read.plain());
+        let cron = Cron::new(line, TimeZone::UTC).unwrap();
+        assert_eq!(first_times(&cron), expected, "{line:?}");
+        let read = Cron::from_plain(cron.plain(), TimeZone::UTC).unwrap();
+        assert_eq!(first_times(&read), expected, "{line:?} as {}", read.plain());
         let again = Cron::new(cron.plain(), TimeZone::UTC).unwrap();
         assert_eq!([read.plain(), again.plain()], [cron.plain(); 2], "{line:?}");
     }
@@ -135,7 +145,7 @@ fn a_line_of_an_older_version_keeps_its_meaning() {
         ("0 MON * * *", "Thu 01-01 01:00, Fri 01-02 01:00, Sat 01-03 01:00"),
     ] {
         let read = Cron::from_plain(line, TimeZone::UTC);
-        let found = read.map_or_else(|error| error.to_string(), |mut it| first_times(&mut it, 3));
+        let found = read.map_or_else(|error| error.to_string(), |cron| first_times(&cron));
         assert_eq!(found, expected, "{line}");
     }
     for line in [", * * * *", "* , * * *", "* * * * L", "hello", "* * * * *\0", &"0,".repeat(900)] {
@@ -212,13 +222,13 @@ fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {
             assert!(expected.is_empty(), "{line} is refused");
             continue;
         };
-        let begin = SystemTime::from(first.to_zoned(TimeZone::UTC).unwrap().timestamp());
+        let begin = first.to_zoned(TimeZone::UTC).unwrap().timestamp();
         let plain = Cron::from_plain(cron.plain(), TimeZone::UTC).unwrap();
-        for mut cron in [cron, plain] {
-            let times = std::iter::successors(Some(begin), |after| cron.next(*after)).skip(1);
-            let date = |time| TimeZone::UTC.to_datetime(Timestamp::try_from(time).unwrap()).date();
-            let found: Vec<_> = times.map(date).take_while(|date| *date <= last).collect();
-            assert_eq!(found, expected, "{line} as {}", cron.line());
+        for cron in [cron, plain] {
+            let its_line = cron.line().to_owned();
+            let dates = times(cron, &TimeZone::UTC, begin).map(|time| time.date());
+            let found: Vec<_> = dates.take_while(|date| *date <= last).collect();
+            assert_eq!(found, expected, "{line} as {its_line}");
         }
     }
 }

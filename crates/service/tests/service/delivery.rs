@@ -2,6 +2,7 @@
 
 use crate::common::{Rig, at, each_second, ms};
 use crossbeam_channel::{bounded, unbounded};
+use std::time::SystemTime;
 use wheelhouse_service::{EventKind, Status};
 
 #[test]
@@ -50,16 +51,24 @@ fn a_periodic_job_ends_when_nobody_receives() {
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
 }
 
+/// From a value that is sent, and from a future.
 #[test]
 fn values_arrive_at_the_times_of_a_rule() {
     let (mut rig, (sender, receiver)) = (Rig::new(), unbounded());
     let plan = rig.timers.on(each_second).times(3).named("beat");
-    let job = plan.send(&sender, "often").unwrap();
+    let job = plan.send(&sender, "sent").unwrap();
+    let future = rig.timers.on(each_second).times(3).run_async(move |run| {
+        assert_eq!(run.time(), Some(SystemTime::UNIX_EPOCH + run.deadline().since_origin()));
+        let sender = sender.clone();
+        async move { sender.send("from a future").unwrap() }
+    });
     let mut arrived = Vec::new();
     for now in (0..=5_000).step_by(500) {
         rig.play(now);
         arrived.extend(receiver.try_iter().map(|value| (now, value)));
     }
-    assert_eq!(arrived, [1_000, 2_000, 3_000].map(|now| (now, "often")));
+    let both = |now| [(now, "sent"), (now, "from a future")];
+    assert_eq!(arrived, [1_000, 2_000, 3_000].map(both).concat());
     assert_eq!((job.status(), job.name(), job.runs()), (Status::Finished, Some("beat"), 3));
+    assert_eq!(future.unwrap().status(), Status::Finished);
 }

@@ -2,9 +2,11 @@
 
 use crate::common::{Log, Rig, arrives, at, ms};
 use crossbeam_channel::bounded;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use wheelhouse_service::{Clock, ManualClock, Missed, Moment, Run, Service, Stop};
+use wheelhouse_service::{Backoff, Clock, Handle, ManualClock, Missed, Moment, Run, Service, Stop};
 
 /// A scheduler whose waker writes to the log.
 fn with_waker() -> (Rig, Log<()>) {
@@ -75,6 +77,13 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     assert_eq!(woken.take().len(), 1);
     rig.scheduler.poll(at(0));
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
+
+    // Also if it has found something that is due at the origin.
+    rig.timers.after(ms(0)).run(|_| ()).unwrap();
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)));
+    assert_eq!(woken.take().len(), 1);
+    rig.timers.execute(|_| ()).unwrap();
+    assert_eq!(woken.take().len(), 1);
 }
 
 /// Netty accepts 100,000 timeouts per tick, and each further part of a burst a tick or more later
@@ -116,6 +125,46 @@ fn a_poll_with_a_moment_that_is_past_changes_nothing() {
     rig.timers.after(ms(5)).run(log.times()).unwrap();
     assert_eq!((rig.scheduler.poll(at(3)), log.take()), (0, vec![10]));
     assert_eq!((rig.scheduler.poll(at(15)), rig.scheduler.next_wakeup()), (1, None));
+}
+
+/// Schedules a job that schedules the next at once.
+fn again(timers: &Handle) {
+    let next = timers.clone();
+    timers.after(ms(0)).run(move |_| again(&next)).unwrap();
+}
+
+/// The same without a timer.
+fn execute_again(timers: &Handle) {
+    let next = timers.clone();
+    timers.execute(move |_| execute_again(&next)).unwrap();
+}
+
+#[test]
+fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
+    let retries: fn(&Handle) = |timers| {
+        let plan = timers.after(ms(0)).retry(Backoff::new(Duration::ZERO));
+        plan.try_run(|_| Err::<(), _>("no")).unwrap();
+    };
+    let future_wakes_itself: fn(&Handle) = |timers| {
+        let endless = |context: &mut Context<'_>| {
+            context.waker().wake_by_ref();
+            Poll::<()>::Pending
+        };
+        drop(timers.after(ms(0)).run_async(move |_| poll_fn(endless)).unwrap());
+    };
+    for start in [again, execute_again, retries, future_wakes_itself] {
+        let mut rig = Rig::new();
+        start(&rig.timers);
+        for _ in 0..3 {
+            // The future is spawned, and polled once.
+            assert!((1..=2).contains(&rig.scheduler.poll(at(0))));
+            assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)), "the next run is due");
+        }
+        assert!(rig.play(3) > 3);
+        assert_eq!(rig.clock.now(), at(3));
+        rig.scheduler.stop().clear();
+        assert_eq!((rig.timers.len(), rig.timers.snapshot().in_flight), (0, 0));
+    }
 }
 
 /// A job that makes up for a hundred thousand periods does not delay jobs that are due before them.

@@ -14,21 +14,6 @@ fn keys(rig: &Rig) -> Vec<String> {
     jobs.iter().filter_map(|job| job.key().map(|key| key.to_string())).collect()
 }
 
-#[test]
-fn a_second_job_with_a_key_is_refused_and_comes_back() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let first = rig.timers.after(ms(10)).key("session").run(log.named("first")).unwrap();
-    let rejected = rig.timers.after(ms(20)).key("session").run(log.named("second")).unwrap_err();
-    let text = "a job with this key is scheduled already: refresh or cancel that one, or schedule \
-                by `replacing`";
-    assert_eq!((rejected.reason, rejected.to_string().as_str()), (Reason::DuplicateKey, text));
-    assert_eq!((rig.timers.len(), first.key().map(|key| &**key)), (1, Some("session")));
-    rig.timers.after(ms(20)).key("another").run(rejected.job).unwrap();
-    rig.play(100);
-    assert_eq!(log.take(), [(10, "first"), (20, "second")]);
-    assert_eq!(rig.timers.snapshot().counts.rejected, 1);
-}
-
 /// Bug B4: checking the key and taking it are two steps, and another task can come between them.
 #[test]
 fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {

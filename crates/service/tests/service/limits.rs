@@ -89,6 +89,13 @@ fn a_scheduler_that_cannot_be_is_not_built() {
 
 #[test]
 fn what_is_refused_comes_back_as_it_was() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.after(ms(10)).key("session").run(log.named("first")).unwrap();
+    let second = rig.timers.after(ms(20)).key("session").run(log.named("second")).unwrap_err();
+    rig.timers.after(ms(20)).key("another").run(second.job).unwrap();
+    rig.play(100);
+    assert_eq!(log.take(), [(10, "first"), (20, "second")]);
+
     let (sender, receiver) = crossbeam_channel::unbounded();
     let rig = full();
     let full = Reason::LimitReached(1);

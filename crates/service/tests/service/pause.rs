@@ -4,7 +4,6 @@ use crate::common::{Log, Rig, at, each_second, ms, poll};
 use crossbeam_channel::unbounded;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status};
 
@@ -216,25 +215,6 @@ fn a_run_now_leaves_the_schedule_as_it_is() {
         timers.on(|after| Some(after + ms(100))).times(1).run(log.times()).unwrap()
     });
     assert_eq!(moved, [1_500]);
-}
-
-#[test]
-fn a_rule_is_not_asked_for_a_run_beside_it() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let (asked, times) = (Log::default(), log.clone());
-    let asks = asked.clone();
-    let seconds = move |after: SystemTime| {
-        asks.push(());
-        Some(after + Duration::from_secs(1))
-    };
-    let job = rig.timers.on(seconds).run(move |run| {
-        times.push((run.started().as_nanos() / 1_000_000, run.time().is_some()));
-    });
-    let job = job.unwrap();
-    rig.play(400);
-    job.run_now().unwrap();
-    rig.play(1000);
-    assert_eq!((log.take(), asked.len()), (vec![(400, false), (1000, true)], 2));
 }
 
 /// The job was moved, which ended its turn. Then it came due again, while all jobs are paused.

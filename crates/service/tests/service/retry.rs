@@ -77,16 +77,20 @@ fn a_panic_is_a_failure_and_the_end_of_the_tries_is_told() {
     assert_eq!(job.unwrap().last_error().as_deref(), Some("number 3"));
 }
 
-/// So that a retried report is for the night of its first attempt.
+/// So that a retried report is for the night of its first attempt. The rule is not asked for a
+/// retry, nor for a run that is requested for now.
 #[test]
 fn another_try_is_for_the_time_of_the_first() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let times = log.clone();
-    let job =
-        rig.timers.on(each_second).retry(Backoff::new(ms(10)).attempts(3)).try_run(move |run| {
-            times.push((run.number(), run.time()));
-            if run.number() <= 2 { Err("no") } else { Ok(()) }
-        });
+    let (mut rig, log, asked) = (Rig::new(), Log::default(), Log::default());
+    let (times, asks) = (log.clone(), asked.clone());
+    let rule = move |after| {
+        asks.push(());
+        each_second(after)
+    };
+    let job = rig.timers.on(rule).retry(Backoff::new(ms(10)).attempts(3)).try_run(move |run| {
+        times.push((run.number(), run.time()));
+        if run.number() <= 2 { Err("no") } else { Ok(()) }
+    });
     let job = job.unwrap();
     let first = job.next_time();
     assert!(first.is_some());
@@ -95,6 +99,7 @@ fn another_try_is_for_the_time_of_the_first() {
     rig.play(2500);
     let next = first.map(|time| time + Duration::from_secs(1));
     assert_eq!(log.take(), [(1, first), (2, first), (3, first), (4, None), (5, next)]);
+    assert_eq!(asked.len(), 3, "when it was planned, and in the first run of each time");
 }
 
 /// Fault: the retry was for the time of the last run of the schedule.
@@ -157,16 +162,6 @@ fn a_run_that_fails_is_the_last_if_it_cancels_or_ends_its_job() {
         assert_eq!((its, job.last_error().as_deref()), ((1, status), Some("it failed")));
     }
     assert_eq!((rig.timers.len(), rig.timers.snapshot().keys), (0, 0));
-}
-
-#[test]
-fn tries_without_delay_keep_no_poll_from_returning() {
-    let mut rig = Rig::new();
-    let job = rig.timers.after(ms(0)).retry(Backoff::new(Duration::ZERO));
-    let job = job.try_run(|_| Err::<(), _>("no")).unwrap();
-    for runs in 1..5 {
-        assert_eq!((rig.stall(0), job.runs()), (1, runs));
-    }
 }
 
 #[test]

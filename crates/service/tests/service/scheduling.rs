@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_service::{Clock, JobIndex, Missed, Moment, Periodic, Reason, Run, Status};
+use wheelhouse_service::{JobIndex, Missed, Moment, Periodic, Reason, Run, Status};
 
 #[test]
 fn a_point_in_time_is_a_delay_a_moment_an_instant_or_a_time_of_the_wall_clock() {
@@ -212,21 +212,6 @@ fn jobs_schedule_cancel_and_refresh_from_inside() {
     let expected = [(10, "master"), (10, "at once"), (25, "under its key"), (40, "moved")];
     assert_eq!(log.take(), expected);
     assert_eq!(victim.status(), Status::Cancelled);
-}
-
-#[test]
-fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
-    let mut rig = Rig::new();
-    fn again(timers: &wheelhouse_service::Handle, left: u32) {
-        let next = timers.clone();
-        timers.after(ms(0)).run(move |_| again(&next, left.saturating_sub(1))).unwrap();
-    }
-    again(&rig.timers, u32::MAX);
-    assert_eq!(rig.scheduler.poll(at(0)), 1);
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)), "the job that it scheduled is due");
-    assert_eq!(rig.scheduler.poll(at(0)), 1);
-    assert!(rig.play(3) > 3);
-    assert_eq!(rig.clock.now(), at(3));
 }
 
 /// Fault: with the shortest tick, a job at the very last moment had the tick that stands for none.

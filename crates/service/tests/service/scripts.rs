@@ -6,8 +6,8 @@
 
 use crate::common::{Log, Rig, ms};
 use fastrand::Rng;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{Backoff, ChangeError, DueRun, Group, JobHandle, Run, Status};
 
@@ -20,19 +20,19 @@ struct Expected {
     /// `run_now` was called, and there was no run since then. It begins even if the job is paused.
     is_extra: bool,
     is_cancelled: bool,
+    runs: u64,
+    /// The changes that its next run makes to the job itself.
+    next: &'static [Change],
 }
 
 /// The state that a job and its script share.
 #[derive(Default)]
 struct Told {
-    runs: AtomicU64,
     /// Runs that should not have begun.
     wrong: Log<String>,
     expected: Mutex<Expected>,
     /// All jobs are paused, and run on the driving thread.
     all_paused: Arc<AtomicBool>,
-    /// The operation of its next run on the job itself.
-    next: AtomicU64,
 }
 
 /// An operation on a job.
@@ -45,10 +45,23 @@ enum Change {
     Cancel,
 }
 
+/// The changes that a run may make to its own job.
+const CHANGES: [&[Change]; 5] = [
+    &[],
+    &[Change::Move(30)],
+    &[Change::Pause],
+    &[Change::Pause, Change::Resume],
+    &[Change::RunNow],
+];
+
 impl Told {
+    fn expected(&self) -> MutexGuard<'_, Expected> {
+        self.expected.lock().unwrap()
+    }
+
     /// Changes the job at a time.
     fn change(&self, job: &JobHandle, change: Change, now: u64) -> Result<(), ChangeError> {
-        let mut expected = self.expected.lock().unwrap();
+        let mut expected = self.expected();
         match change {
             Change::Move(delay) => {
                 job.refresh(ms(delay))?;
@@ -75,9 +88,8 @@ impl Told {
     }
 
     fn run(&self, run: &Run<'_>) {
-        self.runs.fetch_add(1, Ordering::SeqCst);
         let begun = run.started().as_nanos() / 1_000_000;
-        let mut expected = self.expected.lock().unwrap();
+        let mut expected = self.expected();
         // Retries have their own deadlines.
         let is_early = begun < expected.not_before && run.attempt() == 1;
         if is_early || run.started() < run.deadline() {
@@ -88,14 +100,9 @@ impl Told {
             self.wrong.push(format!("at {begun}, though paused or cancelled"));
         }
         (expected.not_before, expected.is_extra) = (0, false);
+        expected.runs += 1;
+        let changes = std::mem::take(&mut expected.next);
         drop(expected);
-        let changes: &[Change] = match self.next.swap(0, Ordering::SeqCst) {
-            1 => &[Change::Move(30)],
-            2 => &[Change::Pause],
-            3 => &[Change::Pause, Change::Resume],
-            4 => &[Change::RunNow],
-            _ => &[],
-        };
         // The last run can no longer be changed.
         changes.iter().for_each(|change| _ = self.change(&run.job(), *change, begun));
     }
@@ -165,7 +172,7 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Rng) {
             timers.resume();
             return world.all_paused.store(false, Ordering::SeqCst);
         }
-        8 => return job.told.next.store(random.u64(..5), Ordering::SeqCst),
+        8 => return job.told.expected().next = CHANGES[random.usize(..CHANGES.len())],
         9 if random.u64(..4) == 0 => Change::Cancel,
         _ => {
             for _ in 0..random.usize(..3).min(world.kept.len()) {
@@ -206,7 +213,7 @@ fn play(seed: u64, here: bool) {
         }
     }
     for job in &jobs {
-        job.told.next.store(0, Ordering::SeqCst);
+        job.told.expected().next = &[];
         job.told.change(&job.handle, Change::Resume, now).unwrap_or_default();
     }
     world.rig.timers.resume();
@@ -222,7 +229,7 @@ fn play(seed: u64, here: bool) {
                 world.kept.extend(held.take());
             }
         }
-        jobs.iter().map(|job| job.told.runs.load(Ordering::SeqCst)).collect::<Vec<_>>()
+        jobs.iter().map(|job| job.told.expected().runs).collect::<Vec<_>>()
     };
     let (before, after) = (settle(), settle());
     let mut go_on = 0;
@@ -231,7 +238,7 @@ fn play(seed: u64, here: bool) {
         let which = format!("seed {seed}, here {here}, job {n}: {runs} runs, {more} in the end");
         assert_eq!(job.told.wrong.take(), Vec::<String>::new(), "{which}");
         match job.kind {
-            _ if job.told.expected.lock().unwrap().is_cancelled => assert_eq!(more, 0, "{which}"),
+            _ if job.told.expected().is_cancelled => assert_eq!(more, 0, "{which}"),
             Kind::Once => assert_eq!((runs, job.handle.status()), (1, Status::Finished), "{which}"),
             // The periods are 5 to 45 ms, and a retry may follow each run.
             Kind::Repeats => {

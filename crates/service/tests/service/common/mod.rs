@@ -1,5 +1,5 @@
 //! Shared helpers: a scheduler on a manual clock, and a log of runs.
-#![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
+#![allow(unreachable_pub)]
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::pin::Pin;
