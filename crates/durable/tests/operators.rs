@@ -1,10 +1,11 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
 use crate::common::{
-    KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs, telling,
-    wait_acked, wait_until,
+    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs,
+    telling, wait_acked, wait_until,
 };
-use wheelhouse_durable::store::Key;
+use crossbeam_channel::bounded;
+use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Leased, Put, Store, When};
 use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, JobState, Scheduled, Stop};
 
 /// The key and the due time in seconds.
@@ -198,6 +199,67 @@ fn dead_letters_are_kept_by_age_and_number() {
         assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= &b"4"[..]), "{:?}", left());
         assert!(timers.snapshot().counts.forgotten >= 4);
     }
+}
+
+/// Makes dead letters, as if other programs had.
+fn bury(world: &World, letters: usize) {
+    let put = |n: usize| {
+        let (key, kind, when) =
+            (Key::new(format!("{n}")).unwrap(), "buried/1".into(), When::After(secs(0)));
+        let (payload, policy, replace) = (Vec::new(), String::new(), false);
+        Change::Put(Put { key, kind, payload, policy, when, replace })
+    };
+    let mut store = world.store.clone();
+    store.commit(&(0..letters).map(put).collect::<Vec<_>>()).unwrap();
+    let kinds = Kinds::new(["buried/1"]);
+    let claimed = store.claim(&kinds, ClaimLimit::jobs(letters), MINUTE).unwrap().0;
+    let bury = |leased: Leased| {
+        let (key, token, reason) = (leased.job.key, leased.token, String::new());
+        Change::Bury { key, token, reason }
+    };
+    store.commit(&claimed.into_iter().map(bury).collect::<Vec<_>>()).unwrap();
+    assert_eq!(store.dead(None, usize::MAX).unwrap().len(), letters);
+}
+
+/// A look for dead letters to remove reads many pages. In between, jobs are claimed and their
+/// leases are renewed.
+#[test]
+fn leases_are_renewed_between_the_pages_of_dead_letters() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
+    let timers = with(world.builder(handlers).most_dead_letters(3).start(store).unwrap());
+    bury(&world, 5 * 16);
+    // Dropped before the timers, so that a failing test does not hang.
+    let (page, pages) = bounded(0);
+    *world.faults.pages.lock() = Some(page);
+    world.clock.advance(MINUTE);
+    schedule(&timers, "k");
+    receive(&pages);
+    assert_eq!(timers.next(), "k");
+    for third in 1..=5 {
+        world.clock.advance(secs(10));
+        receive(&pages);
+        let until = || world.find("k").unwrap().visible_at.as_millis() / 1_000;
+        wait_until("renewal", || until() == 90 + 10 * third);
+    }
+    drop(pages);
+    wait_until("the letters are removed", || timers.dead(None, 99).unwrap().len() == 3);
+    timers.go();
+    wait_acked(&timers, 1);
+}
+
+/// Many dead letters are removed by several commits: otherwise the ends of runs would wait for the
+/// removal of all of them.
+#[test]
+fn dead_letters_are_removed_in_portions() {
+    let world = World::new();
+    bury(&world, 600);
+    let builder = world.builder(done()).most_dead_letters(20);
+    let timers = builder.start(FaultyStore::new(&world)).unwrap();
+    wait_until("they are removed", || timers.snapshot().counts.forgotten == 580);
+    assert_eq!(world.faults.commits(), [256, 256, 68]);
+    assert_eq!(timers.dead(None, 99).unwrap().len(), 20);
 }
 
 #[test]

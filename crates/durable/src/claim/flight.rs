@@ -26,8 +26,10 @@ pub(crate) enum Message {
     Renew,
     /// Look for slow runs and for pauses.
     Watch,
-    /// Look for kinds without a handler.
+    /// Look for kinds without a handler, and for dead letters to remove.
     LookForKinds,
+    /// Make the next step of the look for dead letters.
+    Letters,
     /// Lease no more jobs, and continue to renew leases.
     Stop,
     /// No job is in flight any more: end the thread.

@@ -30,6 +30,7 @@ mod flight;
 mod future;
 mod judge;
 mod lane;
+mod letters;
 mod pace;
 mod rate;
 mod run;
@@ -53,6 +54,7 @@ use crate::store::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lane::{LATE, LaneClaims};
+use letters::Letters;
 use parking_lot::FairMutexGuard;
 use rate::Rate;
 use std::collections::BTreeSet;
@@ -102,6 +104,7 @@ pub(crate) struct Claimer {
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     unknown: BTreeSet<crate::store::Kind>,
+    letters: Letters,
 }
 
 impl Claimer {
@@ -144,6 +147,7 @@ impl Claimer {
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             unknown: BTreeSet::new(),
+            letters: Letters::default(),
         };
         (claimer, has_stopped)
     }
@@ -179,14 +183,14 @@ impl Claimer {
         }
         if told.contains(&Message::LookForKinds) {
             self.look_for_kinds();
+            self.look_for_letters();
         }
         let is_new = told.contains(&Message::Watch) && self.look_for_pauses();
         if is_new || told.contains(&Message::Ask) {
             self.ask();
         }
-        // After the claim, since it may read many dead letters.
-        if told.contains(&Message::LookForKinds) {
-            self.forget_dead();
+        if told.contains(&Message::Letters) {
+            self.step_letters();
         }
         true
     }
