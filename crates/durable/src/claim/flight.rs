@@ -3,8 +3,8 @@
 use super::pace::Paces;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};
-use crate::observe::Reporter;
-use crate::store::{ClaimLimit, Key, Token};
+use crate::observe::{JobName, Reporter};
+use crate::store::{ClaimLimit, Entry, Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -137,11 +137,20 @@ impl Flight {
         self.held.lock().len()
     }
 
-    /// Returns the runs that have lost their leases and whose handlers have not returned, by key. A
-    /// key has at most one, since no other run of it begins until that handler returns.
-    pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
+    /// Returns the runs in progress that have lost their leases, and whose keys a claim has leased,
+    /// by key. If it has leased the same occurrence, the lease is lost, although this program's
+    /// clock may not show it: the store's clock was set ahead, or the machine was suspended.
+    pub(super) fn hanging(&self, leased: &[Leased], now: Moment) -> HashMap<Key, Arc<Held>> {
+        let claimed: HashMap<&Key, &Entry> =
+            leased.iter().map(|its| (&its.job.key, &its.job)).collect();
+        let is_of = |job: &Entry, name: &JobName| {
+            (job.generation, job.occurrence) == (name.generation, name.occurrence)
+        };
         let held = self.held.lock();
-        let hangs = held.values().filter(|held| held.is_in_handler() && held.is_lost(now));
+        let hangs = held.values().filter(|held| {
+            let job = claimed.get(&held.name.key).filter(|_| held.is_running());
+            job.is_some_and(|job| held.is_lost(now) || is_of(job, &held.name))
+        });
         hangs.map(|held| (held.name.key.clone(), Arc::clone(held))).collect()
     }
 
