@@ -78,8 +78,9 @@ impl Receives for Ended {
         let counts = &reporter.counters.of(&name.kind).counts;
         let done = match outcome {
             Outcome::Done => true,
-            // The run has already ended. If this is a repeat, the failed commit has ended it.
-            Outcome::Absent | Outcome::Superseded => repeated,
+            // The run has already ended. If this is a repeat, the failed commit has ended it. If
+            // the lease has run out since, another program may have ended it instead.
+            Outcome::Absent | Outcome::Superseded => repeated && !flown.is_lost(),
             _ => false,
         };
         match end {

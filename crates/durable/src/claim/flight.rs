@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use wheelhouse_service::{Moment, Waker};
+use wheelhouse_service::{Clock, Moment, Waker};
 
 /// The most bytes of payloads in flight in a lane.
 const MOST_BYTES: usize = 16 << 20;
@@ -45,6 +45,7 @@ pub(crate) struct Flight {
     bounds: [Bound; 2],
     paces: Arc<Paces>,
     claimer: Sender<Message>,
+    clock: Arc<dyn Clock>,
     reporter: Arc<Reporter>,
 }
 
@@ -73,9 +74,10 @@ impl Flight {
         bounds: [Bound; 2],
         paces: Arc<Paces>,
         claimer: Sender<Message>,
+        clock: Arc<dyn Clock>,
         reporter: Arc<Reporter>,
     ) -> Self {
-        Self { held: Mutex::default(), bounds, paces, claimer, reporter }
+        Self { held: Mutex::default(), bounds, paces, claimer, clock, reporter }
     }
 
     pub(super) fn paces(&self) -> &Paces {
@@ -176,6 +178,11 @@ pub(crate) struct Flown {
 impl Flown {
     pub(super) fn held(&self) -> &Held {
         &self.held
+    }
+
+    /// Returns `true` if another worker has the job, or may have it.
+    pub(super) fn is_lost(&self) -> bool {
+        self.held.is_lost(self.flight.clock.now())
     }
 
     pub(super) fn reporter(&self) -> &Reporter {

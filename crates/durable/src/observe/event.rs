@@ -61,7 +61,8 @@ pub enum EventKind {
     /// The run was too late and was skipped, by [`Late::Skip`](crate::Late::Skip).
     Skipped,
     /// The ack of a run that succeeded was refused: another program has the job, or has ended
-    /// it. The effects of the run take place twice, unless they are idempotent.
+    /// it. The effects of the run take place twice, unless they are idempotent. An ack that was
+    /// repeated until its lease had run out is refused too if an earlier try has ended the job.
     Superseded,
     /// The lease has run out and another program has the job, while the run continues or waits.
     LeaseLost,
