@@ -5,8 +5,10 @@ use crate::common::{
     telling, wait_acked, wait_until,
 };
 use crossbeam_channel::bounded;
-use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Leased, Put, Store, When};
-use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, JobState, Scheduled, Stop};
+use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Put, Store, When};
+use wheelhouse_durable::{
+    Cancel, Durable, DurableRun, EventKind, Handlers, JobState, Scheduled, Stop,
+};
 
 /// The key and the due time in seconds.
 fn seen(run: &DurableRun<'_>) -> (String, u64) {
@@ -201,16 +203,35 @@ fn dead_letters_are_kept_by_age_and_number() {
     }
 }
 
+/// The put of a job, as another program could have written it.
+fn put(key: String, kind: &str, policy: &str) -> Change {
+    let (key, kind, when) = (Key::new(key).unwrap(), kind.into(), When::After(secs(0)));
+    let (payload, policy, replace) = (Vec::new(), policy.to_owned(), false);
+    Change::Put(Put { key, kind, payload, policy, when, replace })
+}
+
+/// An older program does not know the policy of a job. It leaves the job to a newer one: a release
+/// delays the job by a second, or by as much as it is late already.
+#[test]
+fn a_job_of_a_newer_program_is_left_to_it() {
+    let world = World::new();
+    let (handlers, begun) = telling(seen);
+    drop(world.store.clone().commit(&[put("k".to_owned(), KIND, "colour=blue")]).unwrap());
+    let timers = world.start(handlers);
+    for (now, visible) in [(0, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)] {
+        let is_so = |row: Entry| (row.visible_at.as_millis(), row.attempt) == (visible, 0);
+        wait_until("it is released", || world.find("k").is_some_and(is_so));
+        world.clock.advance(millis(visible - now));
+    }
+    assert!(begun.is_empty() && world.has_event(|kind| *kind == EventKind::NotUnderstood));
+    timers.stop();
+}
+
 /// Makes dead letters, as if other programs had.
 fn bury(world: &World, letters: usize) {
-    let put = |n: usize| {
-        let (key, kind, when) =
-            (Key::new(format!("{n}")).unwrap(), "buried/1".into(), When::After(secs(0)));
-        let (payload, policy, replace) = (Vec::new(), String::new(), false);
-        Change::Put(Put { key, kind, payload, policy, when, replace })
-    };
     let mut store = world.store.clone();
-    store.commit(&(0..letters).map(put).collect::<Vec<_>>()).unwrap();
+    let puts: Vec<_> = (0..letters).map(|n| put(format!("{n}"), "buried/1", "")).collect();
+    store.commit(&puts).unwrap();
     let kinds = Kinds::new(["buried/1"]);
     let claimed = store.claim(&kinds, ClaimLimit::jobs(letters), MINUTE).unwrap().0;
     let bury = |leased: Leased| {

@@ -189,7 +189,7 @@ impl Task {
     /// Returns the end, to be committed. `None` if the job has ended already.
     fn ended(&mut self, end: End) -> Option<Ended> {
         self.held.mark(Mark::Ended);
-        if end == End::NotUnderstood {
+        if matches!(end, End::NotUnderstood(_)) {
             self.shared().reporter.job(&self.held.name, EventKind::NotUnderstood);
         }
         Some(Ended::new(end, self.flown.take()?))
