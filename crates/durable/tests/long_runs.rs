@@ -263,8 +263,8 @@ fn a_claim_after_a_stop_begins_nothing() {
 }
 
 /// The store's clock is set ahead by more than a lease, or the machine was suspended: the program's
-/// clock does not show that the lease has ended. The program claims the job of its own run. It does
-/// not begin it again before the handler has returned, and the run can see that it is superseded.
+/// clock does not show that the lease has ended. The program claims the job of its run. It begins
+/// no second run before the handler has returned, and the first can see that it is superseded.
 #[test]
 fn a_run_loses_its_lease_to_a_step_of_the_clock() {
     let world = World::new();

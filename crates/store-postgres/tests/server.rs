@@ -267,8 +267,8 @@ fn newer_and_foreign_databases_are_not_touched() {
     assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
 }
 
-/// All letters of a batch are removed by one statement. With round trips for each of them, the batch
-/// would exceed its timeout on this network.
+/// All letters of a batch are removed by one statement. With round trips for each of them, the
+/// batch would exceed its timeout on this network.
 #[test]
 fn many_dead_letters_are_removed_in_few_round_trips() {
     let Some(server) = Server::shared_postgres() else { return };

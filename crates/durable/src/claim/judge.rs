@@ -22,8 +22,8 @@ pub(super) fn judge(
     max_attempts: u32,
 ) -> Result<Occurrence, End> {
     let late = now.saturating_since(job.due);
-    // The wait doubles the lateness: a newer program can run the job soon, and a job that no program
-    // understands is claimed less and less often.
+    // The wait doubles the lateness: a newer program can run the job soon, and a job that no
+    // program understands is claimed less and less often.
     let not_understood = || End::NotUnderstood(late.clamp(NOT_UNDERSTOOD.0, NOT_UNDERSTOOD.1));
     let policy = policy.ok_or_else(not_understood)?;
     let (again, missed) = next_occurrence(policy, job, now).ok_or_else(not_understood)?;

@@ -36,7 +36,7 @@ impl Claimer {
         }
     }
 
-    /// Makes the next step. A look that fails begins anew within a minute.
+    /// Makes the next step. A look that fails is repeated within a minute.
     pub(super) fn step_letters(&mut self) {
         let letters = std::mem::take(&mut self.letters);
         let (next, shared) = (self.next_letters(letters), self.timers.shared());

@@ -1,5 +1,5 @@
-//! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, and looks
-//! for kinds without a handler.
+//! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, and
+//! looks for kinds without a handler.
 
 use super::Claimer;
 use crate::commit::{Pending, Rank, Receives};

@@ -71,8 +71,8 @@ impl Batch {
         self.changes.into_iter().zip(self.recipients)
     }
 
-    /// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless it is
-    /// empty: each payload is smaller.
+    /// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless it
+    /// is empty: each payload is smaller.
     fn split(&mut self, most: usize) -> Self {
         let mut bytes = 0;
         let fits = |change: &&Change| {
