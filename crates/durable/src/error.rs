@@ -29,8 +29,12 @@ pub enum Error {
     /// milliseconds, the cron line cannot be read or never matches, or the time zone is unknown.
     Rule(String),
     /// The store failed. The change was carried out completely or not at all; which of the two is
-    /// unknown. Repeating the call is safe: if the job was scheduled after all, it returns
-    /// [`Duplicate`](Self::Duplicate), or replaces the job by an equal one.
+    /// unknown. If the plan names its key, the call may be repeated while the job cannot have
+    /// run: if it was scheduled after all, the repeat returns [`Duplicate`](Self::Duplicate), or
+    /// replaces the job by an equal one. Otherwise the repeat may schedule a second job: one
+    /// without a key has a new key each time, and a job that has ended no longer has its key. The
+    /// [idempotency key](crate::DurableRun::idempotency_key) of the second job differs, so if the
+    /// effect must take place once, use one from your application, such as the number of an order.
     Store(Arc<StoreError>),
     /// The timers have been stopped.
     Stopped,

@@ -1,6 +1,6 @@
 //! Commits: one commit serves many callers, which block or await.
 
-use crate::common::{Fault, KIND, MINUTE, World, secs, wait_until};
+use crate::common::{Fault, KIND, MINUTE, World, secs, wait_all, wait_until};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::{Durable, Error, Handlers, MAX_PAYLOAD, Scheduled};
@@ -141,4 +141,19 @@ fn threads_share_commits() {
     });
     let counts = timers.snapshot().counts;
     assert_eq!((counts.scheduled, counts.cancelled, world.store.len()), (1_600, 800, 800));
+}
+
+/// A commit has at most 16 MiB of payloads: it must reach a server within its timeout.
+#[test]
+fn large_payloads_are_committed_in_portions() {
+    let world = World::new();
+    let timers = world.start_faulty(Handlers::new());
+    let closed = world.faults.gate.lock();
+    let submit = |payload: Vec<u8>| timers.after(MINUTE).submit_bytes(KIND, payload);
+    let first = submit(Vec::new());
+    wait_until("the first commit", || world.faults.commits() == [1]);
+    let commits: Vec<_> = (0..40).map(|_| submit(vec![0; MAX_PAYLOAD])).collect();
+    drop(closed);
+    wait_all(commits.into_iter().chain([first]));
+    assert_eq!(world.faults.commits(), [1, 16, 16, 8]);
 }

@@ -1,14 +1,14 @@
 //! Handlers that take long, hang, or stop the timers that run them.
 
 use crate::common::{
-    FaultyStore, KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked,
+    FaultyStore, KIND, MINUTE, Waiting, World, key, receive, schedule, secs, telling, wait_acked,
     wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_durable::store::State;
+use wheelhouse_durable::store::{MemoryStore, State, StoreClock};
 use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
 /// Handlers that wait in the runs of this job.
@@ -260,4 +260,40 @@ fn a_claim_after_a_stop_begins_nothing() {
         drop(closed);
     });
     assert_eq!((begun.len(), world.find("k").unwrap().attempt), (0, 0));
+}
+
+/// The store's clock is set ahead by more than a lease, or the machine was suspended: the program's
+/// clock does not show that the lease has ended. The program claims the job of its run. It begins
+/// no second run before the handler has returned, and the first can see that it is superseded.
+#[test]
+fn a_run_loses_its_lease_to_a_step_of_the_clock() {
+    let world = World::new();
+    let clock = StoreClock::new(world.clock.clone());
+    let (handlers, with) = waiting(|run, wait| {
+        wait();
+        match run.attempt() {
+            1 if !run.is_superseded() => Err("it is superseded".into()),
+            _ => Ok(Next::Done),
+        }
+    });
+    let builder = world.builder(handlers).workers(2);
+    let timers = with(builder.start(MemoryStore::with_clock(clock.clone())).unwrap());
+    schedule(&timers, "k");
+    timers.next();
+    clock.at_least(timers.now().unwrap().saturating_add(MINUTE));
+    world.clock.advance(secs(1));
+    wait_until("its job is released", || timers.snapshot().counts.released == 1);
+    wait_until("it is reported", || world.has_event(|kind| *kind == EventKind::LeaseLost));
+    assert!(timers.begun.is_empty());
+    timers.go();
+    wait_until("its ack is refused", || timers.snapshot().counts.superseded == 1);
+    wait_until("it runs again", || {
+        world.clock.advance(secs(1));
+        std::thread::sleep(Duration::from_millis(1));
+        !timers.begun.is_empty()
+    });
+    timers.next();
+    timers.go();
+    wait_acked(&timers, 1);
+    assert_eq!(timers.snapshot().counts.leases_lost, 1);
 }

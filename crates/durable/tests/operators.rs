@@ -1,11 +1,14 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
 use crate::common::{
-    KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs, telling,
-    wait_acked, wait_until,
+    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs,
+    telling, wait_acked, wait_until,
 };
-use wheelhouse_durable::store::Key;
-use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, JobState, Scheduled, Stop};
+use crossbeam_channel::bounded;
+use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Put, Store, When};
+use wheelhouse_durable::{
+    Cancel, Durable, DurableRun, EventKind, Handlers, JobState, Scheduled, Stop,
+};
 
 /// The key and the due time in seconds.
 fn seen(run: &DurableRun<'_>) -> (String, u64) {
@@ -198,6 +201,86 @@ fn dead_letters_are_kept_by_age_and_number() {
         assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= &b"4"[..]), "{:?}", left());
         assert!(timers.snapshot().counts.forgotten >= 4);
     }
+}
+
+/// The put of a job, as another program could have written it.
+fn put(key: String, kind: &str, policy: &str) -> Change {
+    let (key, kind, when) = (Key::new(key).unwrap(), kind.into(), When::After(secs(0)));
+    let (payload, policy, replace) = (Vec::new(), policy.to_owned(), false);
+    Change::Put(Put { key, kind, payload, policy, when, replace })
+}
+
+/// An older program does not know the policy of a job. It leaves the job to a newer one: a release
+/// delays the job by a second, or by as much as it is late already.
+#[test]
+fn a_job_of_a_newer_program_is_left_to_it() {
+    let world = World::new();
+    let (handlers, begun) = telling(seen);
+    drop(world.store.clone().commit(&[put("k".to_owned(), KIND, "colour=blue")]).unwrap());
+    let timers = world.start(handlers);
+    for (now, visible) in [(0, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)] {
+        let is_so = |row: Entry| (row.visible_at.as_millis(), row.attempt) == (visible, 0);
+        wait_until("it is released", || world.find("k").is_some_and(is_so));
+        world.clock.advance(millis(visible - now));
+    }
+    assert!(begun.is_empty() && world.has_event(|kind| *kind == EventKind::NotUnderstood));
+    timers.stop();
+}
+
+/// Makes dead letters, as if other programs had.
+fn bury(world: &World, letters: usize) {
+    let mut store = world.store.clone();
+    let puts: Vec<_> = (0..letters).map(|n| put(format!("{n}"), "buried/1", "")).collect();
+    store.commit(&puts).unwrap();
+    let kinds = Kinds::new(["buried/1"]);
+    let claimed = store.claim(&kinds, ClaimLimit::jobs(letters), MINUTE).unwrap().0;
+    let bury = |leased: Leased| {
+        let (key, token, reason) = (leased.job.key, leased.token, String::new());
+        Change::Bury { key, token, reason }
+    };
+    store.commit(&claimed.into_iter().map(bury).collect::<Vec<_>>()).unwrap();
+    assert_eq!(store.dead(None, usize::MAX).unwrap().len(), letters);
+}
+
+/// A look for dead letters to remove reads many pages. In between, jobs are claimed and their
+/// leases are renewed.
+#[test]
+fn leases_are_renewed_between_the_pages_of_dead_letters() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
+    let timers = with(world.builder(handlers).most_dead_letters(3).start(store).unwrap());
+    bury(&world, 5 * 16);
+    // Dropped before the timers, so that a failing test does not hang.
+    let (page, pages) = bounded(0);
+    *world.faults.pages.lock() = Some(page);
+    world.clock.advance(MINUTE);
+    schedule(&timers, "k");
+    receive(&pages);
+    assert_eq!(timers.next(), "k");
+    for third in 1..=5 {
+        world.clock.advance(secs(10));
+        receive(&pages);
+        let until = || world.find("k").unwrap().visible_at.as_millis() / 1_000;
+        wait_until("renewal", || until() == 90 + 10 * third);
+    }
+    drop(pages);
+    wait_until("the letters are removed", || timers.dead(None, 99).unwrap().len() == 3);
+    timers.go();
+    wait_acked(&timers, 1);
+}
+
+/// Many dead letters are removed by several commits: otherwise the ends of runs would wait for the
+/// removal of all of them.
+#[test]
+fn dead_letters_are_removed_in_portions() {
+    let world = World::new();
+    bury(&world, 600);
+    let builder = world.builder(done()).most_dead_letters(20);
+    let timers = builder.start(FaultyStore::new(&world)).unwrap();
+    wait_until("they are removed", || timers.snapshot().counts.forgotten == 580);
+    assert_eq!(world.faults.commits(), [256, 256, 68]);
+    assert_eq!(timers.dead(None, 99).unwrap().len(), 20);
 }
 
 #[test]

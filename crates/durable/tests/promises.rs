@@ -43,6 +43,34 @@ fn a_machine_that_was_cut_off_is_superseded() {
     assert_eq!(first.snapshot().counts.acked, 0);
 }
 
+/// The machine is cut off when the handler returns, for longer than its lease. Its ack is repeated
+/// until the store answers. By then another machine has acked the job.
+#[test]
+fn an_ack_that_is_repeated_after_the_lease_is_superseded() {
+    let world = World::new();
+    let (handlers, with) = waiting(|_, wait| {
+        wait();
+        Ok(Next::Done)
+    });
+    let first = with(world.start_faulty(handlers));
+    schedule(&first, "k");
+    first.next();
+    world.faults.down(true);
+    let commits = world.faults.commits().len();
+    first.go();
+    wait_until("its ack has failed", || world.faults.commits().len() > commits);
+    let (handlers, seen) = telling(|run| run.attempt());
+    let second = world.start(handlers);
+    world.clock.advance(secs(30));
+    assert_eq!(receive(&seen), 2);
+    wait_acked(&second, 1);
+    world.faults.down(false);
+    wait_until("its ack is refused", || first.snapshot().in_flight == 0);
+    let counts = first.snapshot().counts;
+    assert_eq!((counts.superseded, counts.acked), (1, 0));
+    assert!(world.has_event(|kind| *kind == EventKind::Superseded));
+}
+
 /// Never early, and in the order of due times, then of commits.
 #[test]
 fn nothing_runs_early_and_all_in_order() {

@@ -4,6 +4,7 @@ use crate::batch::{Batch, Writes};
 use crate::error::{Known, store_error};
 use crate::row::{self, columns, millis};
 use crate::statements::{Parameter, Statements, param, parameters};
+use std::collections::HashSet;
 use tokio_postgres::{GenericClient, Row as SqlRow, Transaction};
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token};
@@ -87,8 +88,15 @@ impl<C: GenericClient> Call<'_, C> {
         let (mut outcomes, mut first) = (Vec::with_capacity(changes.len()), None);
         // A change of a dead letter must see the letters that earlier changes made, so these must
         // be written first.
-        let together = |a: &Change, b: &Change| a.key().is_some() && b.key().is_some();
+        let forgets = |change: &Change| matches!(change, Change::Forget { .. });
+        let together = |a: &Change, b: &Change| {
+            a.key().is_some() && b.key().is_some() || forgets(a) && forgets(b)
+        };
         for some in changes.chunk_by(together) {
+            if forgets(&some[0]) {
+                outcomes.extend(self.forget(some).await?);
+                continue;
+            }
             let mut batch = Batch::default();
             self.load(&mut batch, some).await?;
             outcomes.extend(some.iter().map(|change| batch.apply(change)));
@@ -102,9 +110,7 @@ impl<C: GenericClient> Call<'_, C> {
     async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
         let mut keys: Vec<Key> = changes.iter().filter_map(Change::key).cloned().collect();
         for change in changes {
-            let (Change::Revive { generation, .. } | Change::Forget { generation }) = change else {
-                continue;
-            };
+            let Change::Revive { generation, .. } = change else { continue };
             let letter = include_str!("sql/letter.sql");
             for sql in self.query(letter, &parameters![generation.cast_signed()]).await? {
                 let job = row::dead(&sql)?.job;
@@ -136,9 +142,7 @@ impl<C: GenericClient> Call<'_, C> {
             self.bury(&batch).await?;
         }
         if !batch.forgotten.is_empty() {
-            let generations: Vec<i64> =
-                batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
-            self.query(include_str!("sql/forget.sql"), &parameters![generations]).await?;
+            self.remove_letters(&batch.forgotten).await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
@@ -160,6 +164,31 @@ impl<C: GenericClient> Call<'_, C> {
             self.query(include_str!("sql/notify.sql"), &parameters).await?;
         }
         Ok(first.into_values().min())
+    }
+
+    /// Removes dead letters by one statement. Returns the outcome of each change.
+    async fn forget(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let generation = |change: &Change| match change {
+            Change::Forget { generation } => *generation,
+            _ => unreachable!("all changes are of this sort"),
+        };
+        let mut generations: Vec<u64> = changes.iter().map(generation).collect();
+        // In the same order in all transactions, so no two wait for each other.
+        generations.sort_unstable();
+        let mut removed = self.remove_letters(&generations).await?;
+        // The second removal of a letter finds none.
+        let outcome = |change| match removed.remove(&generation(change)) {
+            true => Outcome::Done,
+            false => Outcome::Absent,
+        };
+        Ok(changes.iter().map(outcome).collect())
+    }
+
+    /// Returns the generations of the letters that were removed.
+    async fn remove_letters(&self, generations: &[u64]) -> Result<HashSet<u64>, StoreError> {
+        let numbers: Vec<i64> = generations.iter().map(|its| its.cast_signed()).collect();
+        let removed = self.query(include_str!("sql/forget.sql"), &parameters![numbers]).await?;
+        removed.iter().map(|sql| row::number(sql, 0)).collect()
     }
 
     async fn bury(&self, batch: &Batch) -> Result<(), StoreError> {

@@ -7,13 +7,13 @@ use common::{connect, execute, run, shared_store};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
+    Change, ClaimLimit, Dead, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, cancel, claim, commit, fails, job, key, lease, names, put, rows,
+    KIND, LEASE, bury, cancel, claim, commit, fails, job, key, lease, names, put, rows,
 };
 use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in};
-use wheelhouse_test_servers::{Server, queue, wait_until};
+use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};
 
 /// A job is committed together with the user's row, and an ack together with the effect, or not at
 /// all.
@@ -261,6 +261,27 @@ fn newer_and_foreign_databases_are_not_touched() {
     assert!(error.to_string().contains("set `full_page_writes = on`"), "{error}");
     assert!(PostgresStore::builder(&url, "a").unwrap().unchecked().connect().is_ok());
     assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
+}
+
+/// All letters of a batch are removed by one statement. With round trips for each of them, the
+/// batch would exceed its timeout on this network.
+#[test]
+fn many_dead_letters_are_removed_in_few_round_trips() {
+    let Some(server) = Server::shared_postgres() else { return };
+    let proxy = Proxy::to(server.address());
+    let mut store = PostgresStore::connect(&server.url_at(proxy.address()), &queue()).unwrap();
+    commit(&mut store, &(0..500).map(|n| put(&format!("{n}"), 0)).collect::<Vec<_>>());
+    let buried: Vec<_> = claim(&mut store).iter().map(|leased| bury(leased, "")).collect();
+    commit(&mut store, &buried);
+    let letters = store.dead(None, 999).unwrap();
+    let forget = |letter: &Dead| Change::Forget { generation: letter.job.generation };
+    let mut changes: Vec<_> = letters.iter().map(forget).collect();
+    changes.insert(7, changes[3].clone());
+    proxy.set(Network::Slow(Duration::from_millis(20)));
+    let outcomes = store.commit(&changes).unwrap();
+    assert_eq!(outcomes[7], Outcome::Absent, "it was removed already");
+    assert_eq!(outcomes.iter().filter(|its| **its == Outcome::Done).count(), 500);
+    assert_eq!(store.dead(None, 999).unwrap(), []);
 }
 
 /// A transaction elsewhere keeps the rows of jobs that have ended. An operator sees their number.

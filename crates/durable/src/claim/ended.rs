@@ -8,9 +8,6 @@ use crate::store::{Again, Change, Outcome, StoreError, When};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a job waits if its policy is not understood.
-const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
-
 /// How a job ended. A periodic job continues with the next occurrence, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -26,8 +23,9 @@ pub(super) enum End {
     Skipped(Option<Again>),
     /// It did not begin, and is due again after this time.
     Released(Duration),
-    /// It did not begin, because this program does not understand its policy.
-    NotUnderstood,
+    /// It did not begin, because this program does not understand its policy. It is due again
+    /// after this time.
+    NotUnderstood(Duration),
 }
 
 impl End {
@@ -39,9 +37,8 @@ impl End {
             }
             Self::Retried(_, wait) => Change::Retry { key, token, when: When::After(*wait) },
             Self::Dead(reason) => Change::Bury { key, token, reason: reason.clone() },
-            Self::Released(wait) => Change::Release { key, token, when: When::After(*wait) },
-            Self::NotUnderstood => {
-                Change::Release { key, token, when: When::After(NOT_UNDERSTOOD) }
+            Self::Released(wait) | Self::NotUnderstood(wait) => {
+                Change::Release { key, token, when: When::After(*wait) }
             }
         }
     }
@@ -78,8 +75,9 @@ impl Receives for Ended {
         let counts = &reporter.counters.of(&name.kind).counts;
         let done = match outcome {
             Outcome::Done => true,
-            // The run has already ended. If this is a repeat, the failed commit has ended it.
-            Outcome::Absent | Outcome::Superseded => repeated,
+            // The run has already ended. If this is a repeat, the failed commit has ended it. If
+            // the lease has run out since, another program may have ended it instead.
+            Outcome::Absent | Outcome::Superseded => repeated && !flown.is_lost(),
             _ => false,
         };
         match end {
@@ -91,7 +89,7 @@ impl Receives for Ended {
             End::Dead(why) => reporter.job(name, EventKind::Dead(why)),
             End::GaveUp(why, _) => reporter.job(name, EventKind::GaveUp(why)),
             End::Skipped(_) => reporter.job(name, EventKind::Skipped),
-            End::Released(_) | End::NotUnderstood => count(&counts.released),
+            End::Released(_) | End::NotUnderstood(_) => count(&counts.released),
         }
     }
 

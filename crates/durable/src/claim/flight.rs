@@ -3,14 +3,14 @@
 use super::pace::Paces;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};
-use crate::observe::Reporter;
-use crate::store::{ClaimLimit, Key, Token};
+use crate::observe::{JobName, Reporter};
+use crate::store::{ClaimLimit, Entry, Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use wheelhouse_service::{Moment, Waker};
+use wheelhouse_service::{Clock, Moment, Waker};
 
 /// The most bytes of payloads in flight in a lane.
 const MOST_BYTES: usize = 16 << 20;
@@ -26,8 +26,10 @@ pub(crate) enum Message {
     Renew,
     /// Look for slow runs and for pauses.
     Watch,
-    /// Look for kinds without a handler.
+    /// Look for kinds without a handler, and for dead letters to remove.
     LookForKinds,
+    /// Make the next step of the look for dead letters.
+    Letters,
     /// Lease no more jobs, and continue to renew leases.
     Stop,
     /// No job is in flight any more: end the thread.
@@ -43,6 +45,7 @@ pub(crate) struct Flight {
     bounds: [Bound; 2],
     paces: Arc<Paces>,
     claimer: Sender<Message>,
+    clock: Arc<dyn Clock>,
     reporter: Arc<Reporter>,
 }
 
@@ -71,9 +74,10 @@ impl Flight {
         bounds: [Bound; 2],
         paces: Arc<Paces>,
         claimer: Sender<Message>,
+        clock: Arc<dyn Clock>,
         reporter: Arc<Reporter>,
     ) -> Self {
-        Self { held: Mutex::default(), bounds, paces, claimer, reporter }
+        Self { held: Mutex::default(), bounds, paces, claimer, clock, reporter }
     }
 
     pub(super) fn paces(&self) -> &Paces {
@@ -135,11 +139,20 @@ impl Flight {
         self.held.lock().len()
     }
 
-    /// Returns the runs that have lost their leases and whose handlers have not returned, by key. A
-    /// key has at most one, since no other run of it begins until that handler returns.
-    pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
+    /// Returns the runs in progress that have lost their leases, and whose keys a claim has leased,
+    /// by key. If it has leased the same occurrence, the lease is lost, although this program's
+    /// clock may not show it: the store's clock was set ahead, or the machine was suspended.
+    pub(super) fn hanging(&self, leased: &[Leased], now: Moment) -> HashMap<Key, Arc<Held>> {
+        let claimed: HashMap<&Key, &Entry> =
+            leased.iter().map(|its| (&its.job.key, &its.job)).collect();
+        let is_of = |job: &Entry, name: &JobName| {
+            (job.generation, job.occurrence) == (name.generation, name.occurrence)
+        };
         let held = self.held.lock();
-        let hangs = held.values().filter(|held| held.is_in_handler() && held.is_lost(now));
+        let hangs = held.values().filter(|held| {
+            let job = claimed.get(&held.name.key).filter(|_| held.is_running());
+            job.is_some_and(|job| held.is_lost(now) || is_of(job, &held.name))
+        });
         hangs.map(|held| (held.name.key.clone(), Arc::clone(held))).collect()
     }
 
@@ -165,6 +178,11 @@ pub(crate) struct Flown {
 impl Flown {
     pub(super) fn held(&self) -> &Held {
         &self.held
+    }
+
+    /// Returns `true` if another worker has the job, or may have it.
+    pub(super) fn is_lost(&self) -> bool {
+        self.held.is_lost(self.flight.clock.now())
     }
 
     pub(super) fn reporter(&self) -> &Reporter {

@@ -30,6 +30,7 @@ mod flight;
 mod future;
 mod judge;
 mod lane;
+mod letters;
 mod pace;
 mod rate;
 mod run;
@@ -46,13 +47,14 @@ pub(crate) use waiting::Waiting;
 use crate::Timers;
 use crate::commit::{SharedStore, carry_out, pause};
 use crate::drive::Shared;
-use crate::handlers::Lane;
-use crate::observe::count;
+use crate::handlers::{Held, Lane};
+use crate::observe::{EventKind, count};
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lane::{LATE, LaneClaims};
+use letters::Letters;
 use parking_lot::FairMutexGuard;
 use rate::Rate;
 use std::collections::BTreeSet;
@@ -102,6 +104,7 @@ pub(crate) struct Claimer {
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     unknown: BTreeSet<crate::store::Kind>,
+    letters: Letters,
 }
 
 impl Claimer {
@@ -144,6 +147,7 @@ impl Claimer {
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             unknown: BTreeSet::new(),
+            letters: Letters::default(),
         };
         (claimer, has_stopped)
     }
@@ -179,14 +183,14 @@ impl Claimer {
         }
         if told.contains(&Message::LookForKinds) {
             self.look_for_kinds();
+            self.look_for_letters();
         }
         let is_new = told.contains(&Message::Watch) && self.look_for_pauses();
         if is_new || told.contains(&Message::Ask) {
             self.ask();
         }
-        // After the claim, since it may read many dead letters.
-        if told.contains(&Message::LookForKinds) {
-            self.forget_dead();
+        if told.contains(&Message::Letters) {
+            self.step_letters();
         }
         true
     }
@@ -290,8 +294,11 @@ impl Claimer {
             self.shown = (next.now, asked);
         }
         let count = leased.len();
-        let ready = self.hand_out(leased, may_begin, next, asked);
+        let (ready, lost) = self.hand_out(leased, may_begin, next, asked);
         self.begin(store, ready);
+        // Not before: an observer may use the store.
+        let reporter = &self.timers.shared().reporter;
+        lost.iter().for_each(|held| reporter.job(&held.name, EventKind::LeaseLost));
         self.lanes[lane].last = Some((next, asked));
         self.lanes[lane].was_served = count > 0;
         if count == limit.jobs {
@@ -330,13 +337,14 @@ impl Claimer {
         drop(plan.send(claimer, Message::Ask).expect(NOT_STOPPED));
     }
 
+    /// Also returns the runs that have lost their leases to jobs of this claim.
     fn hand_out(
         &mut self,
         leased: Vec<Leased>,
         may_begin: MayBegin,
         next: Next,
         asked: Moment,
-    ) -> Ready {
+    ) -> (Ready, Vec<Arc<Held>>) {
         let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
             rate.took(leased.iter().filter(is_late).count());
@@ -344,13 +352,15 @@ impl Claimer {
         let shared = self.timers.shared();
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
         let mut tasks = Vec::with_capacity(leased.len());
-        let hanging = shared.flight.hanging(claimed.answered);
+        let (hanging, mut lost) = (shared.flight.hanging(&leased, claimed.answered), Vec::new());
         for leased in leased {
             count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
+            let is_new = |held: &&Arc<Held>| !held.is_lost(claimed.answered) && held.supersede();
+            lost.extend(hangs.iter().filter(is_new).map(Arc::clone));
             tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
-        shared.waiting.add(tasks, may_begin)
+        (shared.waiting.add(tasks, may_begin), lost)
     }
 
     /// Hands over the runs that the claim has begun. Then begins the other runs of this shard in

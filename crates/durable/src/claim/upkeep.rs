@@ -1,17 +1,14 @@
-//! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, looks
-//! for kinds without a handler, and removes old dead letters.
+//! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, and
+//! looks for kinds without a handler.
 
 use super::Claimer;
 use crate::commit::{Pending, Rank, Receives};
-use crate::drive::{Paused, Settings};
+use crate::drive::Paused;
 use crate::handlers::{Held, Mark};
-use crate::observe::{EventKind, Reporter, count};
-use crate::store::{Change, Outcome, PAUSE, StoreError, Timestamp};
+use crate::observe::{EventKind, Reporter};
+use crate::store::{Change, Outcome, PAUSE, StoreError};
 use std::sync::Arc;
 use wheelhouse_service::Moment;
-
-/// The number of dead letters in a page.
-const DEAD_AT_ONCE: usize = 16;
 
 /// The renewal of a lease until a moment. If it fails, it is not retried: another one follows soon.
 struct Renewal {
@@ -28,25 +25,6 @@ impl Receives for Renewal {
     fn tell(self: Box<Self>, outcome: Outcome) {
         if self.held.renew(self.until, outcome) {
             self.reporter.job(&self.held.name, EventKind::LeaseLost);
-        }
-    }
-
-    fn fail(self: Box<Self>, _: &Arc<StoreError>) -> Option<Pending> {
-        None
-    }
-}
-
-/// The removal of a dead letter. If it fails, it is repeated within a minute.
-struct Forgotten(Arc<Reporter>);
-
-impl Receives for Forgotten {
-    fn rank(&self) -> Rank {
-        Rank::Usual
-    }
-
-    fn tell(self: Box<Self>, outcome: Outcome) {
-        if outcome == Outcome::Done {
-            count(&self.0.counters.others.counts.forgotten);
         }
     }
 
@@ -111,37 +89,6 @@ impl Claimer {
         }
         *shared.paused.write() = paused;
         is_new
-    }
-
-    /// Removes dead letters that are too old or too many. Reads all of them, page by page.
-    pub(super) fn forget_dead(&self) {
-        let shared = self.timers.shared();
-        let Settings { dead_for, most_dead, .. } = shared.settings;
-        if dead_for.is_none() && most_dead.is_none() {
-            return;
-        }
-        let mut letters: Vec<(Timestamp, u64)> = Vec::new();
-        let now = loop {
-            let mut store = self.store.lock();
-            let after = letters.last().map(|(_, generation)| *generation);
-            match store.dead(after, DEAD_AT_ONCE) {
-                Ok(page) if page.is_empty() => break store.now(),
-                Ok(page) => letters.extend(page.iter().map(|its| (its.at, its.job.generation))),
-                Err(error) => break Err(error),
-            }
-        };
-        let now = match now {
-            Ok(now) => now,
-            Err(error) => return shared.reporter.report_failure(&error),
-        };
-        letters.sort_unstable();
-        let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
-        let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
-        let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
-        for (_, generation) in letters.drain(..gone) {
-            let forgotten = Forgotten(Arc::clone(&shared.reporter));
-            shared.queue_of_changes.put(Change::Forget { generation }, forgotten);
-        }
     }
 
     /// Reports each due kind without a handler, once. Records how long the oldest job of each other

@@ -32,8 +32,8 @@ pub(crate) struct Task {
     pub(super) is_suspect: bool,
     /// The claim has begun the run.
     pub(super) is_begun: bool,
-    /// An earlier run of the same key in this program that has lost its lease, and whose handler
-    /// had not returned when this job was claimed.
+    /// An earlier run of the same key in this program that has lost its lease, and that had not
+    /// ended when this job was claimed.
     hangs: Option<Arc<Held>>,
     /// The occurrence to run. `None` before the job is judged, and after the handler was called.
     pub(super) occurrence: Option<Occurrence>,
@@ -137,7 +137,7 @@ impl Task {
         // A job that hangs in each attempt would occupy one worker after the other. It is released,
         // so that another program may run it. This program checks it as often as it would renew the
         // lease.
-        if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
+        if self.hangs.as_ref().is_some_and(|before| before.is_running()) {
             return Err(End::Released(settings.visibility / 3));
         }
         // The job may have waited long, so its policy may forbid the run by now.
@@ -189,7 +189,7 @@ impl Task {
     /// Returns the end, to be committed. `None` if the job has ended already.
     fn ended(&mut self, end: End) -> Option<Ended> {
         self.held.mark(Mark::Ended);
-        if end == End::NotUnderstood {
+        if matches!(end, End::NotUnderstood(_)) {
             self.shared().reporter.job(&self.held.name, EventKind::NotUnderstood);
         }
         Some(Ended::new(end, self.flown.take()?))

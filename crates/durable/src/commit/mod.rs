@@ -15,9 +15,10 @@
 //! If the store fails, waiting callers receive the error. No caller waits for the end of a run, so
 //! the committer keeps that change and retries it: without its ack, a job that has succeeded would
 //! run again. A failed commit may have taken effect. So if a retried end finds that its run has
-//! already ended, the failed commit has ended it. If the store refuses an end for good, the
-//! committer gives it up, since the store would refuse each batch that contains it. If the begin of
-//! a run fails, the job is released, and the committer keeps its release in the same way.
+//! already ended, and its lease has not run out, the failed commit has ended it. If the store
+//! refuses an end for good, the committer gives it up, since the store would refuse each batch that
+//! contains it. If the begin of a run fails, the job is released, and the committer keeps its
+//! release in the same way.
 
 mod direct;
 mod queue;

@@ -13,6 +13,10 @@ pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 /// The most renewals, begins and other changes in a commit, of each.
 pub(crate) const MOST_IN_BATCH: usize = 1_024;
 
+/// The most bytes of payloads in a commit: a server must receive a commit within its timeout, and
+/// refuses one of a gigabyte.
+const MOST_BYTES: usize = 16 << 20;
+
 /// The most changes of callers in the queue. Further callers block.
 const MOST_WAITING: usize = 65_536;
 
@@ -67,9 +71,15 @@ impl Batch {
         self.changes.into_iter().zip(self.recipients)
     }
 
-    /// Takes out up to `most` changes, from the front.
+    /// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless it
+    /// is empty: each payload is smaller.
     fn split(&mut self, most: usize) -> Self {
-        let rest = most.min(self.changes.len());
+        let mut bytes = 0;
+        let fits = |change: &&Change| {
+            bytes += if let Change::Put(put) = change { put.payload.len() } else { 0 };
+            bytes <= MOST_BYTES
+        };
+        let rest = self.changes.iter().take(most).take_while(fits).count();
         let (changes, recipients) = (self.changes.split_off(rest), self.recipients.split_off(rest));
         let later = Self { changes, recipients };
         std::mem::replace(self, later)

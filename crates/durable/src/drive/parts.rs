@@ -105,7 +105,8 @@ impl Parts {
         let store_name = (place.of > 1).then(|| place.text());
         let reporter = Arc::new(Reporter { counters, observer, store_name });
         let (bounds, reports) = (self.bounds.map(bound), Arc::clone(&reporter));
-        let flight = Flight::new(bounds, Arc::clone(paces), sender, reports);
+        let clock = Arc::clone(&self.clock);
+        let flight = Flight::new(bounds, Arc::clone(paces), sender, clock, reports);
         // Without handlers no claimer needs a connection.
         let has_handlers = !self.handlers.is_empty();
         let mut beside = if has_handlers { store.beside()? } else { None };

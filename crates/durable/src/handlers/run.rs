@@ -86,9 +86,11 @@ impl DurableRun<'_> {
 
     /// Returns `true` if another worker has the job now, or may have it: the lease has run out,
     /// because it could not be renewed, or because the run took longer than its
-    /// [limit](crate::Builder::limit). Effects from here on may take place twice. The ack of this
-    /// run is refused if another worker has claimed the job. The future of an async handler is
-    /// dropped at its next `.await` in this state. O(1).
+    /// [limit](crate::Builder::limit). If the lease has ended because the store's clock was set
+    /// ahead, or the machine was suspended, this program learns of that within a third of the
+    /// [visibility timeout](crate::Builder::visibility_timeout). Effects from here on may take
+    /// place twice. The ack of this run is refused if another worker has claimed the job. The
+    /// future of an async handler is dropped at its next `.await` in this state. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }

@@ -61,7 +61,8 @@ pub enum EventKind {
     /// The run was too late and was skipped, by [`Late::Skip`](crate::Late::Skip).
     Skipped,
     /// The ack of a run that succeeded was refused: another program has the job, or has ended
-    /// it. The effects of the run take place twice, unless they are idempotent.
+    /// it. The effects of the run take place twice, unless they are idempotent. An ack that was
+    /// repeated until its lease had run out is refused too if an earlier try has ended the job.
     Superseded,
     /// The lease has run out and another program has the job, while the run continues or waits.
     LeaseLost,
@@ -81,7 +82,8 @@ pub enum EventKind {
     Dropped(Duration),
     /// The job's policy has a part that this program does not know, because a newer version has
     /// written it, or a time zone that this machine does not have. The job waits for a program
-    /// that knows it.
+    /// that knows it, and is claimed again after a second, or after as much as it is late, at most
+    /// a minute.
     NotUnderstood,
     /// The store refused the end of the run for good, with this message. When the lease has run
     /// out, there is another attempt.

@@ -14,6 +14,7 @@ pub(super) const CANCEL: &str = "guarantee 6 (cancel has one answer)";
 pub(super) const POISON: &str = "guarantee 7 (poison jobs end)";
 pub(super) const UNKNOWN: &str = "guarantee 8 (unknown kinds wait)";
 pub(super) const BOUNDED: &str = "guarantee 9 (bounded)";
+pub(super) const OVERLAP: &str = "no overlap within a program";
 pub(super) const LEASE: &str = "the contract of leases";
 pub(super) const CLOCK: &str = "the contract of the store's clock";
 

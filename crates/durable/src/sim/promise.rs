@@ -7,7 +7,7 @@
 use super::fault::name;
 use super::job::{
     BOUNDED, Broken, CANCEL, CLOCK, Checked, Held, Job, LEASE, LEAST_ONCE, LOST, Now, ORDER,
-    POISON, UNKNOWN, ensure,
+    OVERLAP, POISON, UNKNOWN, ensure,
 };
 use crate::JobName;
 use crate::plan::Policy;
@@ -43,6 +43,8 @@ pub(super) struct Promises {
     begun: BTreeSet<Token>,
     /// The suspect that each program runs.
     suspects: BTreeMap<usize, Token>,
+    /// The keys, generations and occurrences whose handlers are working, each with its program.
+    working: BTreeSet<(usize, (Key, u64, u64))>,
 }
 
 impl Promises {
@@ -244,6 +246,12 @@ impl Promises {
         ensure(self.begun.remove(token), POISON, || {
             format!("{run}: the handler is called, but no attempt of token {token} was counted")
         })?;
+        let place = (program, (key.clone(), *generation, *occurrence));
+        ensure(self.working.insert(place), OVERLAP, || {
+            format!(
+                "{run}: the handler is called, but an earlier run has not ended in this program"
+            )
+        })?;
         let job = self.jobs.entry(key.clone()).or_default();
         ensure(job.called.insert(((*generation, *occurrence), *attempt)), POISON, || {
             format!("{run}: the handler was called for this attempt before")
@@ -264,7 +272,9 @@ impl Promises {
         if self.suspects.get(&program) == Some(&run.token) {
             self.suspects.remove(&program);
         }
-        let job = self.jobs.entry(run.job.key.clone()).or_default();
+        let JobName { key, generation, occurrence, .. } = &run.job;
+        self.working.remove(&(program, (key.clone(), *generation, *occurrence)));
+        let job = self.jobs.entry(key.clone()).or_default();
         let most = job.held.filter(|held| held.token == run.token).map_or(0, |held| held.most);
         if !succeeded && run.job.attempt < most {
             job.failed.insert(run.token);
@@ -274,6 +284,7 @@ impl Promises {
     /// A program was killed.
     pub(super) fn killed(&mut self, program: usize) {
         self.suspects.remove(&program);
+        self.working.retain(|(its, _)| *its != program);
     }
 
     /// At the end: each job that was scheduled is in the store, in `rows`, or has ended. `overdue`

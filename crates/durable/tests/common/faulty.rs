@@ -1,6 +1,7 @@
 //! A store that fails as planned.
 
 use super::World;
+use crossbeam_channel::Sender;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,6 +31,9 @@ pub(crate) struct Faults {
     pub(crate) gate: Arc<Mutex<()>>,
     /// Locked after each claim that has leased a job, so that a test can delay its answer.
     pub(crate) answer_gate: Arc<Mutex<()>>,
+    /// Each read of a page of dead letters waits until the test receives a message, so that a test
+    /// can delay it. Also reads by the second connection.
+    pub(crate) pages: Arc<Mutex<Option<Sender<()>>>>,
 }
 
 #[derive(Default)]
@@ -178,7 +182,9 @@ impl Store for FaultyStore {
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(self.has_beside.then(|| {
             let (store, open) = (self.store.clone(), Arc::clone(&self.open));
-            let second = Self { store, faults: Faults::default(), has_beside: false, open };
+            let pages = Arc::clone(&self.faults.pages);
+            let faults = Faults { pages, ..Faults::default() };
+            let second = Self { store, faults, has_beside: false, open };
             Box::new(second) as Box<dyn Store>
         }))
     }
@@ -196,6 +202,8 @@ impl Store for FaultyStore {
 
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         self.faults.reach()?;
+        let page = self.faults.pages.lock().clone();
+        page.into_iter().for_each(|page| page.send(()).unwrap_or_default());
         self.store.dead(after, max)
     }
 

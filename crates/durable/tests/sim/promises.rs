@@ -116,7 +116,9 @@ fn everything() -> Sim {
 
 /// Pauses, dead letters, limits, changed schedules, and an older program.
 fn operations() -> Sim {
-    let program = |world: &World| builder(world).limit(8 * SECOND).slow_after(2 * SECOND);
+    let program = |world: &World| {
+        builder(world).limit(8 * SECOND).slow_after(2 * SECOND).most_dead_letters(1)
+    };
     let older = |world: &World| {
         let builder = Durable::builder(closures(world, 1));
         builder.visibility_timeout(5 * SECOND).catch_up_rate(3)

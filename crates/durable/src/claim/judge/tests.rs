@@ -80,8 +80,12 @@ fn a_late_periodic_run_stands_for_those_it_missed() {
 
 #[test]
 fn a_newer_policy_is_left_alone() {
-    assert_eq!(judged("colour=blue", 0), Err(End::NotUnderstood));
-    assert_eq!(judged("zone=Nowhere/Town;cron=* * * * *", 0), Err(End::NotUnderstood));
+    for policy in ["colour=blue", "zone=Nowhere/Town;cron=* * * * *"] {
+        for (late, wait) in [(0, 1_000), (1_000, 1_000), (4_000, 4_000), (HOUR, 60_000)] {
+            let released = End::NotUnderstood(Duration::from_millis(wait));
+            assert_eq!(judged(policy, late), Err(released), "{policy} {late}");
+        }
+    }
 }
 
 #[cfg(feature = "cron")]
@@ -122,5 +126,6 @@ fn stored_cron_lines_keep_their_meaning() {
         let rule = CronRule::new(line, "UTC").unwrap();
         assert_eq!((rule.plain(), next(rule.plain())), (plain, hours), "{line}");
     }
-    assert_eq!(judged("zone=UTC;cron=0 25 * * *", 0), Err(End::NotUnderstood));
+    let released = Err(End::NotUnderstood(Duration::from_secs(1)));
+    assert_eq!(judged("zone=UTC;cron=0 25 * * *", 0), released);
 }
