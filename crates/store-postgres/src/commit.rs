@@ -7,12 +7,18 @@ use crate::statements::{Parameter, Statements, param};
 use tokio_postgres::{GenericClient, Transaction};
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, Token, When,
+    Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, When,
 };
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order. The tables
 /// must exist: [`PostgresStore::connect`](crate::PostgresStore::connect) creates them.
+///
+/// A handler whose effect is in this database commits
+/// [`run.ack()`](wheelhouse_durable::DurableRun::ack) with it, and returns
+/// [`Next::Acked`](wheelhouse_durable::Next::Acked): then the effect takes place once. If the
+/// outcome is not [`Done`](Outcome::Done), another worker has the job or has ended it: roll the
+/// transaction back.
 ///
 /// O(log n) for each change, and about four round trips for all. Keep the transaction short: other
 /// transactions that put jobs under the same keys wait for its end. If one of them had a conflict
@@ -31,26 +37,6 @@ pub async fn commit_in(
     let on = Statements { client: transaction, prepared: None };
     let call = Call { on, queue, clock: None, takes_long: true };
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
-}
-
-/// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
-/// durable together, so the effect takes place once. See [`commit_in`].
-///
-/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that another worker has
-/// the job or has ended it: roll the transaction back.
-///
-/// # Errors
-///
-/// Those of [`commit_in`]. After an error, roll the transaction back.
-pub async fn ack_in(
-    transaction: &Transaction<'_>,
-    queue: &str,
-    key: &Key,
-    token: Token,
-) -> Result<Outcome, StoreError> {
-    let ack = Change::Ack { key: key.clone(), token, again: None };
-    let outcomes = commit_in(transaction, queue, &[ack]).await?;
-    Ok(outcomes.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
 /// The transaction in which changes are carried out.

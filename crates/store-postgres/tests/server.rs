@@ -9,10 +9,11 @@ use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
 };
+use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, cancel, claim, commit, job, key, lease, names, put, rows,
+    KIND, LEASE, ack, cancel, claim, commit, job, key, lease, names, put, rows,
 };
-use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in};
+use wheelhouse_store_postgres::{PostgresStore, commit_in};
 use wheelhouse_test_servers::{Server, queue, wait_until};
 
 /// A job is committed together with the user's row, and an ack together with the effect, or not at
@@ -33,19 +34,43 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     });
     let leased = claim(&mut store);
     assert_eq!(names(&leased), ["kept"]);
-    let (name, token) = (key("kept"), leased[0].token);
+    let change = ack(&leased[0]);
     let ack = |commit: bool| {
         run(async {
             let mut shop = connect(&url).await;
             let transaction = shop.transaction().await.unwrap();
-            let outcome = ack_in(&transaction, &queue, &name, token).await.unwrap();
+            let changes = std::slice::from_ref(&change);
+            let outcomes = commit_in(&transaction, &queue, changes).await.unwrap();
             if commit { transaction.commit().await } else { transaction.rollback().await }.unwrap();
-            outcome
+            outcomes[0]
         })
     };
     assert_eq!((ack(false), rows(&mut store).len()), (Outcome::Done, 1));
     assert_eq!((ack(true), rows(&mut store).len()), (Outcome::Done, 0));
     assert_eq!(ack(true), Outcome::Absent);
+}
+
+/// A handler commits the end of its run in its own transaction. A periodic job continues.
+#[test]
+fn a_periodic_job_that_acks_in_a_transaction_of_the_user_continues() {
+    let Some((store, url, queue)) = shared_store() else { return };
+    let (sender, ran) = mpsc::channel();
+    let handlers = Handlers::new().on_bytes(KIND, move |job, _| {
+        run(async {
+            let mut shop = connect(&url).await;
+            let transaction = shop.transaction().await?;
+            assert_eq!(commit_in(&transaction, &queue, &[job.ack()]).await?, [Outcome::Done]);
+            transaction.commit().await?;
+            sender.send(job.occurrence())?;
+            Ok(Next::Acked)
+        })
+    });
+    let timers = Durable::start(store, handlers).unwrap();
+    timers.every(Duration::from_millis(1)).unwrap().key("tick").schedule_bytes(KIND, "").unwrap();
+    let next = || ran.recv_timeout(Duration::from_secs(60)).expect("a next occurrence");
+    let occurrences = [next(), next(), next()];
+    assert!(occurrences.is_sorted_by(|a, b| a < b), "{occurrences:?}");
+    timers.stop();
 }
 
 /// Eight connections put and cancel the same few keys in batches, in different orders: no deadlock,
