@@ -8,6 +8,7 @@ use crate::scan::Scan;
 use crate::settings::Builder;
 use redis::Value;
 use std::fmt;
+use std::io::ErrorKind;
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State,
@@ -186,18 +187,22 @@ impl Builder {
 
 impl Store for RedisStore {
     /// In steps of 512 changes. Each step is carried out completely or not at all. If a later step
-    /// fails, the earlier ones stay.
+    /// fails, the earlier ones stay. A full server refuses the first step if the batch has a new
+    /// job.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.connection.settings.may_write()?;
         let mut outcomes = Vec::with_capacity(changes.len());
+        let new = changes.iter().filter(|change| is_new(change)).count();
         for some in changes.chunks(AT_ONCE) {
             let mut arguments = Arguments::default();
             some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
-            let answer: Vec<u8> =
-                self.connection.change(&self.scripts.commit, None, |command| {
-                    arguments.add_to(command);
-                })?;
+            let answer = self.connection.change(&self.scripts.commit, None, |command| {
+                command.arg(u8::from(new > 0));
+                arguments.add_to(command);
+            });
+            let can_be_divided = outcomes.is_empty() && (1..changes.len()).contains(&new);
+            let answer: Vec<u8> = answer.map_err(|error| full(error, can_be_divided))?;
             debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
@@ -279,6 +284,22 @@ impl Store for RedisStore {
         let connect = if self.connection.is_new() { Connection::later } else { Connection::open };
         let second = connect(settings)?;
         Ok(Some(Box::new(Self::new(second))))
+    }
+}
+
+/// Returns `true` for a change that a full server refuses.
+fn is_new(change: &Change) -> bool {
+    matches!(change, Change::Put(_) | Change::Revive { .. })
+}
+
+/// The error of a commit. If the server is full and the batch also has changes that it accepts, the
+/// error is final (`Refused`): then the caller commits the changes one by one.
+fn full(error: StoreError, can_be_divided: bool) -> StoreError {
+    match error {
+        StoreError::Io(error) if can_be_divided && error.kind() == ErrorKind::StorageFull => {
+            StoreError::Refused(error.to_string())
+        }
+        error => error,
     }
 }
 

@@ -6,7 +6,9 @@ use common::connection;
 use redis::Commands;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
-use wheelhouse_store_conformance::jobs::{KIND, LEASE, ack, claim, job, key, one, put, rows};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, ack, claim, job, key, lease, names, one, put, rows,
+};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
 
@@ -50,7 +52,15 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
         }
     };
     assert!(error.to_string().contains("raise maxmemory"), "{error}");
+    // A batch of other changes as well is refused as a whole and for good, so that its changes are
+    // committed one by one.
     let due = Change::Move { key: key("0"), when: When::After(Duration::ZERO) };
+    for first in [due.clone(), Change::Forget { generation: 1 }] {
+        let changes: Vec<_> = std::iter::repeat_n(first, 600).chain([put("new", 0)]).collect();
+        let error = store.commit(&changes).unwrap_err();
+        assert!(matches!(&error, StoreError::Refused(why) if why.contains("maxmemory")), "{error}");
+        assert_eq!(names(&lease(&mut store, 9)), [""; 0], "nothing is carried out");
+    }
     assert_eq!(one(&mut store, due), Outcome::Done);
     let leased = claim(&mut store).remove(0);
     assert_eq!(one(&mut store, ack(&leased)), Outcome::Done, "an ack frees memory");

@@ -35,7 +35,7 @@ elseif max > 0 then
     for i = 1, math.min(#found, max) do members[i], kind_of[i] = found[i][3], found[i][4] end
 end
 
-if #members > 0 then needs_no_room() end
+if #members > 0 then first_write(false) end
 local keys = {}
 for i = 1, #members do keys[i] = string.sub(members[i], 9) end
 local packed = read(states, keys)

@@ -67,12 +67,13 @@ local function later(delay)
 end
 
 -- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
--- must be able to begin and end, or the server stays full. So their first write is one that needs
--- no memory and changes nothing.
+-- must be able to begin and end, or the server stays full. So a script begins with a write that
+-- changes nothing: one that needs no memory, or one that needs some if the batch has new jobs.
 local has_written = false
-local function needs_no_room()
-    if not has_written then redis.call('HDEL', meta, '') end
+local function first_write(has_new)
+    if has_written then return end
     has_written = true
+    if has_new then redis.call('HSETNX', meta, 'epoch', '') else redis.call('HDEL', meta, '') end
 end
 
 -- A row's state: one of these numbers, token, end of the lease (in a pending row, when it is
