@@ -21,8 +21,10 @@ use wheelhouse_durable::store::{
 /// transaction back.
 ///
 /// O(log n) for each change, and about four round trips for all. Keep the transaction short: other
-/// transactions that put jobs under the same keys wait for its end. If one of them had a conflict
-/// about a key, it blocks the whole queue while it waits.
+/// transactions that change jobs of the same keys wait for its end. If one of them had a conflict
+/// about a key, it blocks the whole queue while it waits. After a change of a job, the lease of its
+/// run is not renewed until the end of the transaction, so end it within two thirds of the
+/// [visibility timeout](wheelhouse_durable::Builder::visibility_timeout).
 ///
 /// # Errors
 ///
@@ -101,7 +103,12 @@ impl<C: GenericClient> Call<'_, C> {
         keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
         let parameters = [param(&queue), param(&keys), param(&clock)];
-        for sql in self.on.query(include_str!("sql/load.sql"), &parameters).await? {
+        let is_renewal = |change: &Change| matches!(change, Change::Extend { .. });
+        let load = match changes.iter().all(is_renewal) {
+            true => include_str!("sql/renew.sql"),
+            false => include_str!("sql/load.sql"),
+        };
+        for sql in self.on.query(load, &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
@@ -109,6 +116,8 @@ impl<C: GenericClient> Call<'_, C> {
             if sql.try_get::<_, Option<i64>>(2).is_ok_and(|due| due.is_some()) {
                 let kind: &str = sql.try_get(11).map_err(store_error)?;
                 batch.add_stored(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
+            } else if sql.try_get::<_, Option<&[u8]>>(10).is_ok_and(|key| key.is_some()) {
+                batch.locked.insert(row::key(&sql, 10)?);
             }
         }
         Ok(())

@@ -5,9 +5,9 @@ mod common;
 
 use common::{connect, execute, run, shared_store};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
+    Change, ClaimLimit, Kinds, Leased, Outcome, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
@@ -71,6 +71,39 @@ fn a_periodic_job_that_acks_in_a_transaction_of_the_user_continues() {
     let occurrences = [next(), next(), next()];
     assert!(occurrences.is_sorted_by(|a, b| a < b), "{occurrences:?}");
     timers.stop();
+}
+
+/// A transaction of the user has ended one run and stays open. The leases of other runs are renewed
+/// without a wait for it.
+#[test]
+fn an_open_transaction_delays_no_other_renewal() {
+    let Some((mut store, url, queue)) = shared_store() else { return };
+    store.commit(&[put("a", 0), put("b", 0), put("c", 0)]).unwrap();
+    let leased = claim(&mut store);
+    let extend = |leased: &Leased| {
+        let (key, token, visibility) = (leased.job.key.clone(), leased.token, 2 * LEASE);
+        Change::Extend { key, token, visibility }
+    };
+    let mut renewals: Vec<_> = leased.iter().map(extend).collect();
+    renewals.push(Change::Extend { key: key("none"), token: leased[0].token, visibility: LEASE });
+    run(async {
+        let mut shop = connect(&url).await;
+        let transaction = shop.transaction().await.unwrap();
+        commit_in(&transaction, &queue, &[ack(&leased[1])]).await.unwrap();
+        // The store waits for ten seconds, in a thread of its own.
+        let begun = Instant::now();
+        let outcomes = store.commit(&renewals).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        use Outcome::{Absent, Done, Running};
+        assert_eq!(outcomes, [Done, Running, Done, Absent]);
+        let until = |store: &mut PostgresStore, n: usize| {
+            store.find(&leased[n].job.key).unwrap().unwrap().visible_at
+        };
+        assert!(until(&mut store, 0) > leased[0].until && until(&mut store, 2) > leased[2].until);
+        assert_eq!(until(&mut store, 1), leased[1].until);
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.commit(&renewals).unwrap(), [Done, Done, Done, Absent]);
+    });
 }
 
 /// Eight connections put and cancel the same few keys in batches, in different orders: no deadlock,

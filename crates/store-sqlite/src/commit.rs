@@ -26,7 +26,8 @@ use wheelhouse_durable::store::{
 /// The transaction must be of a connection to the store's own file. You may have more tables there,
 /// next to `job`, `dead` and `meta`. (After a power cut, SQLite does not keep two files
 /// consistent.) The transaction should be immediate: a transaction that has read before another
-/// process wrote cannot write.
+/// process wrote cannot write. Keep it short: programs on the file can neither commit, claim nor
+/// renew leases until its end.
 ///
 /// O(log n) for each change. The present is the machine's wall clock. A program that waits for the
 /// store's next job, in this process or another, looks for an earlier one 2 ms after this call and
