@@ -6,6 +6,7 @@ use common::connection;
 use redis::Commands;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
+use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
     KIND, LEASE, ack, claim, job, key, lease, names, one, put, rows,
 };
@@ -96,6 +97,29 @@ fn emptied_data_are_told_of_and_tokens_grow() {
         assert!(after.job.generation > before.job.generation);
         assert_eq!(one(&mut store, ack(&after)), Outcome::Done);
     }
+}
+
+/// One of two queues is emptied while a program runs on both. The program reports it and continues,
+/// and other programs start.
+#[test]
+fn a_shard_that_is_emptied_stays_a_shard() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let start = || {
+        let shards = ["a", "b"].map(|queue| RedisStore::connect(&server.url(), queue).unwrap());
+        Durable::builder(Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done))).start_shards(shards)
+    };
+    let timers = start().unwrap();
+    let of_b = (0..).map(|n| format!("{n}")).find(|name| timers.shard_of(name).unwrap() == 1);
+    let name = of_b.unwrap();
+    let mut client = connection(&server.url());
+    let keys: Vec<String> = client.keys("wh:{b}:*").unwrap();
+    let _: () = client.del(keys).unwrap();
+    let schedule = || timers.after(LEASE).key(&name).schedule_bytes(KIND, "");
+    let error = schedule().unwrap_err().to_string();
+    assert!(error.contains("emptied or replaced"), "{error}");
+    schedule().unwrap();
+    let second = start().expect("a program starts");
+    assert!(second.find(&name).unwrap().is_some());
 }
 
 /// If another program has written to a key of the queue, the error is not that the data were
