@@ -4,7 +4,7 @@ use crate::commit::{self, AT_ONCE, Arguments, millis};
 use crate::connection::{Connection, Scripts};
 use crate::listen::{Listener, listen};
 use crate::row;
-use crate::scan::Scan;
+use crate::scan::Scans;
 use crate::settings::Builder;
 use redis::Value;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct RedisStore {
     connection: Connection,
     scripts: Scripts,
     listener: Option<Listener>,
-    scan: Scan,
+    scans: Scans,
 }
 
 /// The limits of one step of a claim.
@@ -59,7 +59,7 @@ impl RedisStore {
     }
 
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
+        Self { connection, scripts: Scripts::new(), listener: None, scans: Scans::default() }
     }
 
     /// One step of a claim, of at most [`AT_ONCE`] jobs. Returns the number of rows that were
@@ -242,11 +242,11 @@ impl Store for RedisStore {
 
     /// In the order of the server's hash table. Over all pages, each row that stays is seen once;
     /// while the table grows or shrinks, possibly more often. O(page) if `after` is the last row of
-    /// the page before, otherwise O(n).
+    /// a page of the last 16 listings, otherwise O(n). Another server, or the same after a restart,
+    /// has another order: a listing that was begun before can miss rows.
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let mut rows = Vec::new();
-        let mut scan = std::mem::take(&mut self.scan);
-        scan.begin_after(&mut self.connection, after)?;
+        let mut scan = self.scans.begin_after(&mut self.connection, after)?;
         while rows.len() < max {
             let keys = scan.page(&mut self.connection, max - rows.len())?;
             if keys.is_empty() {
@@ -254,7 +254,10 @@ impl Store for RedisStore {
             }
             rows.extend(self.rows(&keys)?);
         }
-        self.scan = scan;
+        if let Some(row) = rows.last() {
+            scan.last = Some(row.key.clone());
+            self.scans.remember(scan, after);
+        }
         Ok(rows)
     }
 

@@ -4,11 +4,12 @@ mod common;
 
 use common::connection;
 use redis::Commands;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, claim, job, key, lease, names, one, put, rows,
+    KIND, LEASE, ack, cancel, claim, job, key, lease, names, one, put, rows,
 };
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
@@ -120,6 +121,42 @@ fn a_shard_that_is_emptied_stays_a_shard() {
     schedule().unwrap();
     let second = start().expect("a program starts");
     assert!(second.find(&name).unwrap().is_some());
+}
+
+/// The connection breaks during a list of jobs, and the job where it was to continue is cancelled.
+/// The list continues there.
+#[test]
+fn a_list_continues_after_an_error() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let connect = || RedisStore::connect(&server.url(), "a").unwrap();
+    let (mut store, mut other) = (connect(), connect());
+    let jobs: Vec<_> = (0..700).map(|n| put(&n.to_string(), 1_000_000)).collect();
+    store.commit(&jobs).unwrap();
+    let (mut seen, mut errors) = (BTreeSet::new(), 0);
+    let mut after = None;
+    loop {
+        let page = match store.scan(after.as_ref(), 32) {
+            Ok(page) if page.is_empty() => break,
+            Ok(page) => page,
+            Err(_) => {
+                errors += 1;
+                continue;
+            }
+        };
+        after = page.last().map(|row| row.key.clone());
+        if let Some(key) = &after {
+            one(&mut other, cancel(&key.to_string()));
+        }
+        seen.extend(page.into_iter().map(|row| row.key));
+        if errors == 0 {
+            let kill = ["KILL", "TYPE", "normal", "SKIPME", "yes"];
+            redis::cmd("CLIENT").arg(&kill).exec(&mut connection(&server.url())).unwrap();
+            other = connect();
+        }
+    }
+    assert_eq!((errors, seen.len()), (1, 700));
+    let none = store.scan(Some(&key("none")), 32).unwrap_err();
+    assert!(none.to_string().contains("job none is gone"), "{none}");
 }
 
 /// If another program has written to a key of the queue, the error is not that the data were

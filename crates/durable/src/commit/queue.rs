@@ -215,8 +215,8 @@ impl Queue {
     }
 
     /// Returns the next batch: the renewals that have arrived. If there are none: the kept changes,
-    /// which it takes, then those that have arrived, with begins last. Waits until a change arrives,
-    /// but for at most `patience` if it is given. `None` if the queue is closed and empty.
+    /// which it takes, then those that have arrived, with begins last. Waits until a change
+    /// arrives, but for at most `patience` if it is given. `None` if the queue is closed and empty.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
         inner.busy = !kept.is_empty();
