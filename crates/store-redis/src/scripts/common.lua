@@ -4,7 +4,7 @@
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
 -- (the channel), then the orders of the kinds that the script may touch
 -- ARGV: 1 epoch, 2 time in milliseconds to use instead of the server's clock, or an empty string
-local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
+local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS, 1, 7)
 
 local epoch, last_drawn = unpack(redis.call('HMGET', meta, 'epoch', 'last'))
 if epoch ~= ARGV[1] then
