@@ -100,6 +100,24 @@ fn emptied_data_are_told_of_and_tokens_grow() {
     }
 }
 
+/// The present is rounded up where the duration of a lease is added to it, also if that is zero.
+#[test]
+fn leases_end_after_the_present_rounded_up() {
+    let Some(server) = Server::shared_redis() else { return };
+    let mut store = RedisStore::connect(&server.url(), &queue()).unwrap();
+    store.commit(&[put("a", 0), put("b", 0)]).unwrap();
+    let leased = claim(&mut store);
+    let extend = |n: usize| {
+        let (key, token) = (leased[n].job.key.clone(), leased[n].token);
+        Change::Extend { key, token, visibility: Duration::from_millis(n as u64) }
+    };
+    for _ in 0..10 {
+        assert_eq!(store.commit(&[extend(0), extend(1)]).unwrap(), [Outcome::Done; 2]);
+        let ends = ["a", "b"].map(|name| store.find(&key(name)).unwrap().unwrap().visible_at);
+        assert_eq!(ends[1].as_millis() - ends[0].as_millis(), 1);
+    }
+}
+
 /// One of two queues is emptied while a program runs on both. The program reports it and continues,
 /// and other programs start.
 #[test]

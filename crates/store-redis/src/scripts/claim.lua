@@ -4,7 +4,7 @@
 -- string), the number of removed rows, and for each job its key, state, body, and 1 if its earlier
 -- lease was lost, else 0.
 
-local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
+local until_time, max = lease_end(tonumber(ARGV[3])), tonumber(ARGV[4])
 local max_bytes, unbounded = tonumber(ARGV[5]), tonumber(ARGV[6])
 local max_begun, FIRST_KIND = tonumber(ARGV[7]), 8
 

@@ -118,7 +118,7 @@ local function retry(key, row, at, back)
 end
 
 local function extend(key, row, visibility)
-    row.ends = later(visibility)
+    row.ends = lease_end(visibility)
     write(key, row)
     return (row.state == BEGUN or row.state == PENDING) and DONE or ENDED
 end

@@ -61,10 +61,10 @@ local function keep_drawn()
 end
 
 local LAST_TIME = 9007199254740991
+-- The end of a lease.
+local function lease_end(duration) return math.min(now_up + duration, LAST_TIME) end
 -- The time after a delay. After no delay, the present rounded down is not early.
-local function later(delay)
-    return math.min((delay == 0 and now or now_up) + delay, LAST_TIME)
-end
+local function later(delay) return delay == 0 and now or lease_end(delay) end
 
 -- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
 -- must be able to begin and end, or the server stays full. So a script begins with a write that
