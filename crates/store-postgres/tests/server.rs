@@ -90,7 +90,7 @@ fn an_open_transaction_delays_no_other_renewal() {
         let mut shop = connect(&url).await;
         let transaction = shop.transaction().await.unwrap();
         commit_in(&transaction, &queue, &[ack(&leased[1])]).await.unwrap();
-        // The store waits for ten seconds, in a thread of its own.
+        // A call that waits for a lock fails after ten seconds.
         let begun = Instant::now();
         let outcomes = store.commit(&renewals).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

@@ -78,8 +78,8 @@ impl Batch {
 
 #[derive(Default)]
 struct Inner {
-    /// Renewals of leases: first, since a lease may end while they wait. They are a batch of their
-    /// own: another change may fail, or wait for a lock, and all leases would be lost.
+    /// Renewals of leases: first, since a lease may end while they wait. They form a separate
+    /// batch: another change may fail, or wait for a lock, and all leases would be lost.
     first: Batch,
     waiting: Batch,
     /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.

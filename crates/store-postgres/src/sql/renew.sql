@@ -1,6 +1,6 @@
 -- As load.sql, for renewals, which must not wait for other transactions: neither for a lock of the
--- queue, since they insert no row, nor for rows. Of a row that another transaction has locked, it
--- returns only the key.
+-- queue, since they insert no row, nor for rows. If another transaction has locked a row, it
+-- returns only the key of that row.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($3::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros

@@ -8,8 +8,8 @@ local until_time, max = lease_end(tonumber(ARGV[3])), tonumber(ARGV[4])
 local max_bytes, unbounded = tonumber(ARGV[5]), tonumber(ARGV[6])
 local max_begun, FIRST_KIND = tonumber(ARGV[7]), 8
 
--- The visible rows in order, at most `max`: time, generation, member, order of the kind. Of each
--- kind only a part is read at first, and more while its next row may be one of the first of all.
+-- The visible rows in order, at most `max`: time, generation, member, order of the kind. It reads a
+-- part of each kind at first, and more while the next row of the kind may be one of the first.
 local function is_before(a, b)
     if a[1] ~= b[1] then return a[1] < b[1] end
     return a[2] < b[2]
