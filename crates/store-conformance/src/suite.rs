@@ -11,6 +11,7 @@ macro_rules! for_each_check {
             a_job_comes_back_as_it_was_put,
             dates_and_delays_name_times,
             a_large_claim_is_bounded_in_bytes,
+            a_claim_takes_the_first_of_all_kinds,
             a_claim_begins_the_first_runs,
             a_claim_begins_first_attempts_without_a_policy,
             kinds_are_listed_with_their_first,

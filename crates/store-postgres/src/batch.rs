@@ -1,6 +1,6 @@
 //! The rows of a commit, in memory. They are read at once, changed one by one, and written at once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{Change, Entry, Key, Kind, Outcome, Put, Timestamp};
@@ -20,6 +20,8 @@ pub(crate) struct Batch {
     /// Dead letters that the changes name.
     pub(crate) dead: HashMap<u64, Entry>,
     pub(crate) forgotten: Vec<u64>,
+    /// Rows that other transactions have locked, of a batch of renewals.
+    pub(crate) locked: HashSet<Key>,
 }
 
 /// A row, if there is one.
@@ -62,6 +64,9 @@ impl Batch {
     }
 
     pub(crate) fn apply(&mut self, change: &Change) -> Outcome {
+        if change.key().is_some_and(|key| self.locked.contains(key)) {
+            return Outcome::Running;
+        }
         let now_up = Timestamp::from_millis(self.micros.div_ceil(1000));
         let Ok(outcome) = apply(self, change, (self.now(), now_up));
         outcome

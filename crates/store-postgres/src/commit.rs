@@ -7,15 +7,23 @@ use crate::statements::{Parameter, Statements, param, parameters};
 use std::collections::HashSet;
 use tokio_postgres::{GenericClient, Row as SqlRow, Transaction};
 use wheelhouse_durable::store::rules::Row;
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp};
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order. The tables
 /// must exist: [`PostgresStore::connect`](crate::PostgresStore::connect) creates them.
 ///
+/// A handler whose effect is in this database commits
+/// [`run.ack()`](wheelhouse_durable::DurableRun::ack) with it, and returns
+/// [`Next::Acked`](wheelhouse_durable::Next::Acked): then the effect takes place once. If the
+/// outcome is not [`Done`](Outcome::Done), another worker has the job or has ended it: roll the
+/// transaction back.
+///
 /// O(log n) for each change, and about four round trips for all. Keep the transaction short: other
-/// transactions that put jobs under the same keys wait for its end. If one of them had a conflict
-/// about a key, it blocks the whole queue while it waits.
+/// transactions that change jobs of the same keys wait for its end. If one of them had a conflict
+/// about a key, it blocks the whole queue while it waits. After a change of a job, the lease of its
+/// run is not renewed until the end of the transaction, so end it within two thirds of the
+/// [visibility timeout](wheelhouse_durable::Builder::visibility_timeout).
 ///
 /// # Errors
 ///
@@ -30,26 +38,6 @@ pub async fn commit_in(
     let on = Statements { client: transaction, prepared: None };
     let call = Call { on, queue, clock: None, takes_long: true };
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
-}
-
-/// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
-/// durable together, so the effect takes place once. See [`commit_in`].
-///
-/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that another worker has
-/// the job or has ended it: roll the transaction back.
-///
-/// # Errors
-///
-/// Those of [`commit_in`]. After an error, roll the transaction back.
-pub async fn ack_in(
-    transaction: &Transaction<'_>,
-    queue: &str,
-    key: &Key,
-    token: Token,
-) -> Result<Outcome, StoreError> {
-    let ack = Change::Ack { key: key.clone(), token, again: None };
-    let outcomes = commit_in(transaction, queue, &[ack]).await?;
-    Ok(outcomes.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
 /// The transaction in which changes are carried out.
@@ -122,7 +110,12 @@ impl<C: GenericClient> Call<'_, C> {
         keys.sort_unstable();
         keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
-        for sql in self.query(include_str!("sql/load.sql"), &parameters![keys, self.clock]).await? {
+        let is_renewal = |change: &Change| matches!(change, Change::Extend { .. });
+        let load = match changes.iter().all(is_renewal) {
+            true => include_str!("sql/renew.sql"),
+            false => include_str!("sql/load.sql"),
+        };
+        for sql in self.query(load, &parameters![keys, self.clock]).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
@@ -130,6 +123,8 @@ impl<C: GenericClient> Call<'_, C> {
             if sql.try_get::<_, Option<i64>>(2).is_ok_and(|due| due.is_some()) {
                 let kind: &str = sql.try_get(11).map_err(store_error)?;
                 batch.add_stored(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
+            } else if sql.try_get::<_, Option<&[u8]>>(10).is_ok_and(|key| key.is_some()) {
+                batch.locked.insert(row::key(&sql, 10)?);
             }
         }
         Ok(())

@@ -59,8 +59,8 @@
 //! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
 //!   that is not due, because PostgreSQL commits transactions that notify one after the other. In
 //!   your own transaction, which may stay open for long, each new job notifies.
-//! * **With your own tables**: [`commit_in`] schedules in your transaction, [`ack_in`] ends a job
-//!   in the transaction of its effect.
+//! * **With your own tables**: [`commit_in`] schedules a job in your transaction, or ends a run in
+//!   the transaction of its effect.
 //!
 //! # Server settings
 //!
@@ -159,7 +159,7 @@ mod store;
 mod tls;
 mod transaction;
 
-pub use commit::{ack_in, commit_in};
+pub use commit::commit_in;
 pub use settings::Builder;
 pub use store::PostgresStore;
 /// The version of tokio-postgres whose transactions [`commit_in`] takes.

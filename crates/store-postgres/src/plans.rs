@@ -100,8 +100,9 @@ const OWN: [Statement; 12] = [
 const USERS: [Statement; 1] = [(include_str!("sql/notify.sql"), "qTNny", ("", ""))];
 
 /// The statements of a commit, in both.
-const COMMIT: [Statement; 7] = [
+const COMMIT: [Statement; 8] = [
     (include_str!("sql/load.sql"), "qK0", BY_KEY),
+    (include_str!("sql/renew.sql"), "qK0", BY_KEY),
     (include_str!("sql/remove.sql"), "qK", BY_KEY),
     (include_str!("sql/bury.sql"), "qKTni", BY_KEY),
     (include_str!("sql/set.sql"), "qKNNNisNN", BY_KEY),

@@ -5,14 +5,15 @@ mod common;
 
 use common::{connect, execute, run, shared_store};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
+    Change, ClaimLimit, Dead, Kinds, Leased, Outcome, Put, Store, StoreError, Timestamp, When,
 };
+use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, bury, cancel, claim, commit, fails, job, key, lease, names, put, rows,
+    KIND, LEASE, ack, bury, cancel, claim, commit, fails, job, key, lease, names, put, rows,
 };
-use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in};
+use wheelhouse_store_postgres::{PostgresStore, commit_in};
 use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};
 
 /// A job is committed together with the user's row, and an ack together with the effect, or not at
@@ -33,19 +34,76 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     });
     let leased = claim(&mut store);
     assert_eq!(names(&leased), ["kept"]);
-    let (name, token) = (key("kept"), leased[0].token);
+    let change = ack(&leased[0]);
     let ack = |commit: bool| {
         run(async {
             let mut shop = connect(&url).await;
             let transaction = shop.transaction().await.unwrap();
-            let outcome = ack_in(&transaction, &queue, &name, token).await.unwrap();
+            let changes = std::slice::from_ref(&change);
+            let outcomes = commit_in(&transaction, &queue, changes).await.unwrap();
             if commit { transaction.commit().await } else { transaction.rollback().await }.unwrap();
-            outcome
+            outcomes[0]
         })
     };
     assert_eq!((ack(false), rows(&mut store).len()), (Outcome::Done, 1));
     assert_eq!((ack(true), rows(&mut store).len()), (Outcome::Done, 0));
     assert_eq!(ack(true), Outcome::Absent);
+}
+
+/// A handler commits the end of its run in its own transaction. A periodic job continues.
+#[test]
+fn a_periodic_job_that_acks_in_a_transaction_of_the_user_continues() {
+    let Some((store, url, queue)) = shared_store() else { return };
+    let (sender, ran) = mpsc::channel();
+    let handlers = Handlers::new().on_bytes(KIND, move |job, _| {
+        run(async {
+            let mut shop = connect(&url).await;
+            let transaction = shop.transaction().await?;
+            assert_eq!(commit_in(&transaction, &queue, &[job.ack()]).await?, [Outcome::Done]);
+            transaction.commit().await?;
+            sender.send(job.occurrence())?;
+            Ok(Next::Acked)
+        })
+    });
+    let timers = Durable::start(store, handlers).unwrap();
+    timers.every(Duration::from_millis(1)).unwrap().key("tick").schedule_bytes(KIND, "").unwrap();
+    let next = || ran.recv_timeout(Duration::from_secs(60)).expect("a next occurrence");
+    let occurrences = [next(), next(), next()];
+    assert!(occurrences.is_sorted_by(|a, b| a < b), "{occurrences:?}");
+    timers.stop();
+}
+
+/// A transaction of the user has ended one run and stays open. The leases of other runs are renewed
+/// without a wait for it.
+#[test]
+fn an_open_transaction_delays_no_other_renewal() {
+    let Some((mut store, url, queue)) = shared_store() else { return };
+    store.commit(&[put("a", 0), put("b", 0), put("c", 0)]).unwrap();
+    let leased = claim(&mut store);
+    let extend = |leased: &Leased| {
+        let (key, token, visibility) = (leased.job.key.clone(), leased.token, 2 * LEASE);
+        Change::Extend { key, token, visibility }
+    };
+    let mut renewals: Vec<_> = leased.iter().map(extend).collect();
+    renewals.push(Change::Extend { key: key("none"), token: leased[0].token, visibility: LEASE });
+    run(async {
+        let mut shop = connect(&url).await;
+        let transaction = shop.transaction().await.unwrap();
+        commit_in(&transaction, &queue, &[ack(&leased[1])]).await.unwrap();
+        // A call that waits for a lock fails after ten seconds.
+        let begun = Instant::now();
+        let outcomes = store.commit(&renewals).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        use Outcome::{Absent, Done, Running};
+        assert_eq!(outcomes, [Done, Running, Done, Absent]);
+        let until = |store: &mut PostgresStore, n: usize| {
+            store.find(&leased[n].job.key).unwrap().unwrap().visible_at
+        };
+        assert!(until(&mut store, 0) > leased[0].until && until(&mut store, 2) > leased[2].until);
+        assert_eq!(until(&mut store, 1), leased[1].until);
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.commit(&renewals).unwrap(), [Done, Done, Done, Absent]);
+    });
 }
 
 /// Eight connections put and cancel the same few keys in batches, in different orders: no deadlock,

@@ -7,11 +7,54 @@ use wheelhouse_durable::store::{Key, StoreError};
 /// About how many keys the server is asked for at a time.
 const COUNT: usize = 512;
 
-/// The end of the last page. Redis has no order of the keys of a hash, only a cursor through it. It
-/// may return more keys than were asked for; the excess waits here for the next page.
+/// The most listings that are remembered.
+const LISTINGS: usize = 16;
+
+/// The ends of the last pages of listings.
 #[derive(Default)]
+pub(crate) struct Scans(VecDeque<Scan>);
+
+impl Scans {
+    /// Returns the listing whose last page ended with the row `after`, which may be gone. If it is
+    /// not remembered, searches for the row from the beginning, O(n).
+    pub(crate) fn begin_after(
+        &self,
+        connection: &mut Connection,
+        after: Option<&Key>,
+    ) -> Result<Scan, StoreError> {
+        let Some(key) = after else { return Ok(Scan::default()) };
+        if let Some(scan) = self.0.iter().find(|scan| scan.last.as_ref() == after) {
+            return Ok(scan.clone());
+        }
+        let mut scan = Scan::default();
+        while scan.last.as_ref() != after {
+            if scan.page(connection, 1)?.is_empty() {
+                let why = format!("job {key} is gone, so the list cannot continue: list again");
+                return Err(StoreError::Refused(why));
+            }
+        }
+        Ok(scan)
+    }
+
+    /// Remembers the end of a page, instead of the end `before` of the page before. After an error
+    /// this is not called, so that the page can be read again.
+    pub(crate) fn remember(&mut self, scan: Scan, before: Option<&Key>) {
+        let is_before = |scan: &Scan| before.is_some() && scan.last.as_ref() == before;
+        if let Some(at) = self.0.iter().position(is_before) {
+            self.0.remove(at);
+        }
+        self.0.push_back(scan);
+        if self.0.len() > LISTINGS {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// The end of a page. Redis has no order of the keys of a hash, only a cursor through it. It may
+/// return more keys than were asked for; the excess waits here for the next page.
+#[derive(Clone, Default)]
 pub(crate) struct Scan {
-    last: Option<Key>,
+    pub(crate) last: Option<Key>,
     cursor: u64,
     waiting: VecDeque<Key>,
     /// `true` if the cursor has wrapped: all keys were read.
@@ -19,25 +62,6 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Makes the next page begin after this key. O(1) if the last page ended there; otherwise it
-    /// searches from the beginning, O(n).
-    pub(crate) fn begin_after(
-        &mut self,
-        connection: &mut Connection,
-        after: Option<&Key>,
-    ) -> Result<(), StoreError> {
-        if after.is_some() && after == self.last.as_ref() {
-            return Ok(());
-        }
-        *self = Self::default();
-        while after.is_some() && self.last.as_ref() != after {
-            if self.page(connection, 1)?.is_empty() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// The next `max` keys, or fewer if no more are left.
     pub(crate) fn page(
         &mut self,

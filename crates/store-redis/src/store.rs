@@ -4,10 +4,11 @@ use crate::commit::{self, AT_ONCE, Arguments, millis};
 use crate::connection::{CLAIM, COMMIT, Connection, KINDS, ROWS};
 use crate::listen::{Listener, listen};
 use crate::row;
-use crate::scan::Scan;
+use crate::scan::Scans;
 use crate::settings::Builder;
 use redis::Value;
 use std::fmt;
+use std::io::ErrorKind;
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State,
@@ -19,7 +20,7 @@ use wheelhouse_durable::store::{
 pub struct RedisStore {
     connection: Connection,
     listener: Option<Listener>,
-    scan: Scan,
+    scans: Scans,
 }
 
 impl RedisStore {
@@ -46,7 +47,7 @@ impl RedisStore {
     }
 
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, listener: None, scan: Scan::default() }
+        Self { connection, listener: None, scans: Scans::default() }
     }
 
     /// One step of a claim, of at most [`AT_ONCE`] jobs, after earlier steps have leased some.
@@ -180,16 +181,22 @@ impl Builder {
 
 impl Store for RedisStore {
     /// In steps of 512 changes. Each step is carried out completely or not at all. If a later step
-    /// fails, the earlier ones stay.
+    /// fails, the earlier ones stay. A full server refuses the first step if the batch has a new
+    /// job.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.connection.settings.may_write()?;
         let mut outcomes = Vec::with_capacity(changes.len());
+        let new = changes.iter().filter(|change| is_new(change)).count();
         for some in changes.chunks(AT_ONCE) {
             let mut arguments = Arguments::default();
             some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
-            let answer: Vec<u8> =
-                self.connection.change(&COMMIT, None, |command| arguments.add_to(command))?;
+            let answer = self.connection.change(&COMMIT, None, |command| {
+                command.arg(u8::from(new > 0));
+                arguments.add_to(command);
+            });
+            let can_be_divided = outcomes.is_empty() && (1..changes.len()).contains(&new);
+            let answer: Vec<u8> = answer.map_err(|error| full(error, can_be_divided))?;
             debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
@@ -222,11 +229,11 @@ impl Store for RedisStore {
 
     /// In the order of the server's hash table. Over all pages, each row that stays is seen once;
     /// while the table grows or shrinks, possibly more often. O(page) if `after` is the last row of
-    /// the page before, otherwise O(n).
+    /// a page of the last 16 listings, otherwise O(n). Another server, or the same after a restart,
+    /// has another order: a listing that was begun before can miss rows.
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let mut rows = Vec::new();
-        let mut scan = std::mem::take(&mut self.scan);
-        scan.begin_after(&mut self.connection, after)?;
+        let mut scan = self.scans.begin_after(&mut self.connection, after)?;
         while rows.len() < max {
             let keys = scan.page(&mut self.connection, max - rows.len())?;
             if keys.is_empty() {
@@ -234,7 +241,10 @@ impl Store for RedisStore {
             }
             rows.extend(self.rows(&keys)?);
         }
-        self.scan = scan;
+        if let Some(row) = rows.last() {
+            scan.last = Some(row.key.clone());
+            self.scans.remember(scan, after);
+        }
         Ok(rows)
     }
 
@@ -264,6 +274,22 @@ impl Store for RedisStore {
         let connect = if self.connection.is_new() { Connection::later } else { Connection::open };
         let second = connect(settings)?;
         Ok(Some(Box::new(Self::new(second))))
+    }
+}
+
+/// Returns `true` for a change that a full server refuses.
+fn is_new(change: &Change) -> bool {
+    matches!(change, Change::Put(_) | Change::Revive { .. })
+}
+
+/// The error of a commit. If the server is full and the batch also has changes that it accepts, the
+/// error is final (`Refused`): then the caller commits the changes one by one.
+fn full(error: StoreError, can_be_divided: bool) -> StoreError {
+    match error {
+        StoreError::Io(error) if can_be_divided && error.kind() == ErrorKind::StorageFull => {
+            StoreError::Refused(error.to_string())
+        }
+        error => error,
     }
 }
 

@@ -4,9 +4,13 @@ mod common;
 
 use common::connection;
 use redis::Commands;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
-use wheelhouse_store_conformance::jobs::{KIND, LEASE, ack, claim, job, key, one, put, rows};
+use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, ack, cancel, claim, job, key, lease, names, one, put, rows,
+};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
 
@@ -50,7 +54,15 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
         }
     };
     assert!(error.to_string().contains("raise maxmemory"), "{error}");
+    // A batch of other changes as well is refused as a whole and for good, so that its changes are
+    // committed one by one.
     let due = Change::Move { key: key("0"), when: When::After(Duration::ZERO) };
+    for first in [due.clone(), Change::Forget { generation: 1 }] {
+        let changes: Vec<_> = std::iter::repeat_n(first, 600).chain([put("new", 0)]).collect();
+        let error = store.commit(&changes).unwrap_err();
+        assert!(matches!(&error, StoreError::Refused(why) if why.contains("maxmemory")), "{error}");
+        assert_eq!(names(&lease(&mut store, 9)), [""; 0], "nothing is carried out");
+    }
     assert_eq!(one(&mut store, due), Outcome::Done);
     let leased = claim(&mut store).remove(0);
     assert_eq!(one(&mut store, ack(&leased)), Outcome::Done, "an ack frees memory");
@@ -86,6 +98,83 @@ fn emptied_data_are_told_of_and_tokens_grow() {
         assert!(after.job.generation > before.job.generation);
         assert_eq!(one(&mut store, ack(&after)), Outcome::Done);
     }
+}
+
+/// The present is rounded up where the duration of a lease is added to it, also if that is zero.
+#[test]
+fn leases_end_after_the_present_rounded_up() {
+    let Some(server) = Server::shared_redis() else { return };
+    let mut store = RedisStore::connect(&server.url(), &queue()).unwrap();
+    store.commit(&[put("a", 0), put("b", 0)]).unwrap();
+    let leased = claim(&mut store);
+    let extend = |n: usize| {
+        let (key, token) = (leased[n].job.key.clone(), leased[n].token);
+        Change::Extend { key, token, visibility: Duration::from_millis(n as u64) }
+    };
+    for _ in 0..10 {
+        assert_eq!(store.commit(&[extend(0), extend(1)]).unwrap(), [Outcome::Done; 2]);
+        let ends = ["a", "b"].map(|name| store.find(&key(name)).unwrap().unwrap().visible_at);
+        assert_eq!(ends[1].as_millis() - ends[0].as_millis(), 1);
+    }
+}
+
+/// One of two queues is emptied while a program runs on both. The program reports it and continues,
+/// and other programs start.
+#[test]
+fn a_shard_that_is_emptied_stays_a_shard() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let start = || {
+        let shards = ["a", "b"].map(|queue| RedisStore::connect(&server.url(), queue).unwrap());
+        Durable::builder(Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done))).start_shards(shards)
+    };
+    let timers = start().unwrap();
+    let of_b = (0..).map(|n| format!("{n}")).find(|name| timers.shard_of(name).unwrap() == 1);
+    let name = of_b.unwrap();
+    let mut client = connection(&server.url());
+    let keys: Vec<String> = client.keys("wh:{b}:*").unwrap();
+    let _: () = client.del(keys).unwrap();
+    let schedule = || timers.after(LEASE).key(&name).schedule_bytes(KIND, "");
+    let error = schedule().unwrap_err().to_string();
+    assert!(error.contains("emptied or replaced"), "{error}");
+    schedule().unwrap();
+    let second = start().expect("a program starts");
+    assert!(second.find(&name).unwrap().is_some());
+}
+
+/// The connection breaks during a list of jobs, and the job where it was to continue is cancelled.
+/// The list continues there.
+#[test]
+fn a_list_continues_after_an_error() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let connect = || RedisStore::connect(&server.url(), "a").unwrap();
+    let (mut store, mut other) = (connect(), connect());
+    let jobs: Vec<_> = (0..700).map(|n| put(&n.to_string(), 1_000_000)).collect();
+    store.commit(&jobs).unwrap();
+    let (mut seen, mut errors) = (BTreeSet::new(), 0);
+    let mut after = None;
+    loop {
+        let page = match store.scan(after.as_ref(), 32) {
+            Ok(page) if page.is_empty() => break,
+            Ok(page) => page,
+            Err(_) => {
+                errors += 1;
+                continue;
+            }
+        };
+        after = page.last().map(|row| row.key.clone());
+        if let Some(key) = &after {
+            one(&mut other, cancel(&key.to_string()));
+        }
+        seen.extend(page.into_iter().map(|row| row.key));
+        if errors == 0 {
+            let kill = ["KILL", "TYPE", "normal", "SKIPME", "yes"];
+            redis::cmd("CLIENT").arg(&kill).exec(&mut connection(&server.url())).unwrap();
+            other = connect();
+        }
+    }
+    assert_eq!((errors, seen.len()), (1, 700));
+    let none = store.scan(Some(&key("none")), 32).unwrap_err();
+    assert!(none.to_string().contains("job none is gone"), "{none}");
 }
 
 /// If another program has written to a key of the queue, the error is not that the data were

@@ -3,6 +3,7 @@
 use crate::commit::Batch;
 use crate::row::{self, columns, entry_columns, limit, millis, number, time};
 use rusqlite::{Connection, OptionalExtension, Result, params};
+use std::collections::BinaryHeap;
 use std::time::Duration;
 use wheelhouse_durable::store::rules::{Row, Table, claim};
 use wheelhouse_durable::store::{
@@ -86,23 +87,30 @@ pub(crate) fn find(connection: &Connection, key: &Key) -> Result<Option<Entry>> 
     select.query_row([key.as_bytes()], row::entry).optional()
 }
 
-/// The keys of the visible rows of these kinds, in order. O(k x max + log n): it reads only the
-/// index.
+/// The keys of the first visible rows of these kinds, in order. It reads only the index, and of
+/// each kind no row after the last of the first `max` so far: O(k log n), and O(max log k) rows if
+/// the kinds are mixed.
 fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
     let mut select = batch.connection.prepare_cached(
         "SELECT visible_at, generation, key FROM job
          WHERE kind = ?1 AND visible_at <= ?2 ORDER BY visible_at, generation LIMIT ?3",
     )?;
-    let mut all = Vec::new();
+    // The first rows so far, with the last of them on top.
+    let mut first = BinaryHeap::new();
     for kind in kinds.iter() {
         let values = params![&**kind, millis(batch.now.0), limit(max)];
         let rows = select
             .query_map(values, |sql| Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?)))?;
         for row in rows {
-            all.push(row?);
+            let row = row?;
+            if first.len() == max {
+                if first.peek().is_none_or(|last| *last < row) {
+                    break;
+                }
+                first.pop();
+            }
+            first.push(row);
         }
     }
-    all.sort_unstable();
-    all.truncate(max);
-    Ok(all.into_iter().map(|(.., key)| key).collect())
+    Ok(first.into_sorted_vec().into_iter().map(|(.., key)| key).collect())
 }

@@ -10,16 +10,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{
-    Change, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp, Token,
+    Change, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp,
 };
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order.
 ///
+/// A handler whose effect is in this file commits
+/// [`run.ack()`](wheelhouse_durable::DurableRun::ack) with it, and returns
+/// [`Next::Acked`](wheelhouse_durable::Next::Acked): then the effect takes place once. If the
+/// outcome is not [`Done`](Outcome::Done), another worker has the job or has ended it: roll the
+/// transaction back.
+///
 /// The transaction must be of a connection to the store's own file. You may have more tables there,
 /// next to `job`, `dead` and `meta`. (After a power cut, SQLite does not keep two files
 /// consistent.) The transaction should be immediate: a transaction that has read before another
-/// process wrote cannot write.
+/// process wrote cannot write. Keep it short: programs on the file can neither commit, claim nor
+/// renew leases until its end.
 ///
 /// O(log n) for each change. The present is the machine's wall clock. A program that waits for the
 /// store's next job, in this process or another, looks for an earlier one 2 ms after this call and
@@ -77,20 +84,6 @@ pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Out
         path.iter().for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
     }
     Ok(outcomes)
-}
-
-/// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
-/// durable together, so the effect takes place once. See [`commit_in`].
-///
-/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that another worker has
-/// the job or has ended it: roll the transaction back.
-///
-/// # Errors
-///
-/// Those of [`commit_in`]. After an error, roll the transaction back.
-pub fn ack_in(transaction: &Connection, key: &Key, token: Token) -> Result<Outcome, StoreError> {
-    let ack = Change::Ack { key: key.clone(), token, again: None };
-    Ok(commit_in(transaction, &[ack])?.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
 /// A transaction that takes the write lock at its beginning. Otherwise it would fail if another

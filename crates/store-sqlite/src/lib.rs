@@ -58,8 +58,7 @@
 //! * **The clock** is the machine's wall clock. The file keeps the latest time that a commit has
 //!   seen. If the wall clock is set back, the store's time stops until the clock has caught up.
 //! * **Your tables** may be in the same file, under other names. One transaction can contain a
-//!   handler's effect and its acknowledgement ([`ack_in`]), or a new job and your own rows
-//!   ([`commit_in`]).
+//!   handler's effect and its acknowledgement, or a new job and your own rows: [`commit_in`].
 //! * **To inspect a file**: `wheelhouse durable inspect orders.timers`, or
 //!   [`open_to_read`](SqliteStore::open_to_read).
 //!
@@ -103,9 +102,9 @@
 //! system), or while no program runs. `cp` of an open file is no backup.
 //!
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
-//! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. `commit_in` and
-//! `ack_in` notice only a deletion, and only before your commit. All that was acknowledged before
-//! is in the file that was open. The store removes the journal, so that it cannot damage a file of
+//! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. `commit_in`
+//! notices only a deletion, and only before your commit. All that was acknowledged before is in the
+//! file that was open. The store removes the journal, so that it cannot damage a file of
 //! the same name. The store does not notice if the file is overwritten in place (`cp copy
 //! orders.timers`): use `restore`.
 //!
@@ -143,7 +142,7 @@ mod store;
 #[cfg_attr(not(target_os = "linux"), path = "wake/none.rs")]
 mod wake;
 
-pub use commit::{ack_in, commit_in};
+pub use commit::commit_in;
 pub use ext::DurableExt;
 /// The version of rusqlite whose connections [`commit_in`] takes.
 pub use rusqlite;

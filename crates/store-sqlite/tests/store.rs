@@ -5,11 +5,13 @@ mod common;
 use common::{manual, temporary};
 use rusqlite::{Connection, TransactionBehavior};
 use std::fs;
+use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::store::{Outcome, Store, StoreClock, Timestamp};
+use wheelhouse_durable::store::{MemoryStore, Outcome, Store, StoreClock, Timestamp};
+use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_service::ManualClock;
-use wheelhouse_store_conformance::jobs::{ack, claim, key, names, one, put, rows};
-use wheelhouse_store_sqlite::{SqliteStore, ack_in, commit_in};
+use wheelhouse_store_conformance::jobs::{KIND, ack, claim, key, names, one, put, rows};
+use wheelhouse_store_sqlite::{DurableExt, SqliteStore, commit_in};
 
 /// A job is committed together with the user's row, and an ack together with the effect, or not at
 /// all.
@@ -35,13 +37,36 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     assert_eq!(names(&leased), ["kept"]);
     let later = store.find(&key("later")).unwrap().unwrap();
     assert!(later.generation > leased[0].job.generation, "one shared counter");
-    let ack_it = |shop: &Connection| ack_in(shop, &key("kept"), leased[0].token).unwrap();
+    let ack_it = |shop: &Connection| commit_in(shop, &[ack(&leased[0])]).unwrap()[0];
     for (commit, outcome, left) in
         [(false, Outcome::Done, 2), (true, Outcome::Done, 1), (true, Outcome::Absent, 1)]
     {
         assert_eq!((transact(commit, &ack_it), rows(&mut store).len()), (outcome, left));
     }
     assert_eq!(one(&mut store, ack(&leased[0])), Outcome::Absent);
+}
+
+/// A handler commits the end of its run in its own transaction. A periodic job continues.
+#[test]
+fn a_periodic_job_that_acks_in_a_transaction_of_the_user_continues() {
+    let (_folder, path) = temporary();
+    let (sender, ran) = mpsc::channel();
+    let file = path.clone();
+    let handlers = Handlers::new().on_bytes(KIND, move |job, _| {
+        let mut shop = Connection::open(&file)?;
+        shop.busy_timeout(Duration::from_secs(60))?;
+        let transaction = shop.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        assert_eq!(commit_in(&transaction, &[job.ack()])?, [Outcome::Done]);
+        transaction.commit()?;
+        sender.send(job.occurrence())?;
+        Ok(Next::Acked)
+    });
+    let timers = Durable::open(&path, handlers).unwrap();
+    timers.every(Duration::from_millis(1)).unwrap().key("tick").schedule_bytes(KIND, "").unwrap();
+    let next = || ran.recv_timeout(Duration::from_secs(60)).expect("a next occurrence");
+    let occurrences = [next(), next(), next()];
+    assert!(occurrences.is_sorted_by(|a, b| a < b), "{occurrences:?}");
+    timers.stop();
 }
 
 /// The wall clock is set back by an hour while the program is down: no job runs again, and none is

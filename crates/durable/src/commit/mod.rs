@@ -78,6 +78,12 @@ impl Committer {
     /// those that are kept. Returns `false` when the thread is to end.
     pub(crate) fn step(&mut self, patience: Option<Duration>) -> bool {
         let Some(batch) = self.queue.take(&mut self.kept, patience) else { return false };
+        // If changes are still kept, these are renewals, which are not retried.
+        if !self.kept.is_empty() {
+            let retried = commit(&self.queue, batch);
+            debug_assert!(retried.is_empty(), "a renewal is not retried");
+            return true;
+        }
         self.kept = commit(&self.queue, batch);
         self.failures = if self.kept.is_empty() { 0 } else { self.failures + 1 };
         self.last_tries += u32::from(self.failures > 0 && self.queue.is_closed());

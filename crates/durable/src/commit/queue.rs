@@ -88,7 +88,8 @@ impl Batch {
 
 #[derive(Default)]
 struct Inner {
-    /// Renewals of leases: first, since a lease may end while they wait.
+    /// Renewals of leases: first, since a lease may end while they wait. They form a separate
+    /// batch: another change may fail, or wait for a lock, and all leases would be lost.
     first: Batch,
     waiting: Batch,
     /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.
@@ -223,9 +224,9 @@ impl Queue {
         self.inner.lock().closed
     }
 
-    /// Returns the next batch: the kept changes, then those that have arrived, with renewals first
-    /// and begins last. Waits until a change arrives, but for at most `patience` if it is given.
-    /// `None` if the queue is closed and empty.
+    /// Returns the next batch: the renewals that have arrived. If there are none: the kept changes,
+    /// which it takes, then those that have arrived, with begins last. Waits until a change
+    /// arrives, but for at most `patience` if it is given. `None` if the queue is closed and empty.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
         inner.busy = !kept.is_empty();
@@ -240,15 +241,17 @@ impl Queue {
                 }
             }
         }
-        let mut batch = std::mem::take(kept);
-        batch.append(inner.first.split(MOST_IN_BATCH));
-        // At least one: callers must see that the store fails, even if the kept changes fill a
-        // batch.
-        let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
-        batch.append(inner.waiting.split(room));
-        batch.append(inner.last.split(MOST_IN_BATCH));
+        let mut batch = inner.first.split(MOST_IN_BATCH);
+        if batch.is_empty() {
+            batch = std::mem::take(kept);
+            // At least one: callers must see that the store fails, even if the kept changes fill a
+            // batch.
+            let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
+            batch.append(inner.waiting.split(room));
+            batch.append(inner.last.split(MOST_IN_BATCH));
+            inner.crowded = batch.changes.len() > 1;
+        }
         inner.busy = true;
-        inner.crowded = batch.changes.len() > 1;
         drop(inner);
         self.room.notify_all();
         Some(batch)

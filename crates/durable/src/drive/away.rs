@@ -1,4 +1,4 @@
-//! Stores that are unreachable or empty when a program starts on several.
+//! Stores that are unreachable or empty when a program starts on several, or lose their data later.
 
 use super::shard::Place;
 use crate::error::StartError;
@@ -39,13 +39,14 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
             Ok(is_new) => reached(place.mark(&mut store))?.map(|()| is_new),
             Err(error) => Err(error),
         };
-        Ok(match marked {
-            Ok(is_new) => (store, (is_new && used).then(|| place.lost())),
+        let (is_asked, is_lost) = match marked {
+            Ok(_) if of == 1 => return Ok((store, None)),
             Err(error) if of == 1 => return Err(error.into()),
-            Err(_) => {
-                (Box::new(Away { store, place, is_asked: false, used }) as Box<dyn Store>, None)
-            }
-        })
+            Ok(is_new) => (true, is_new && used),
+            Err(_) => (false, false),
+        };
+        let shard = OneOfSeveral { store, place, is_asked, has_failed: false, used };
+        Ok((Box::new(shard) as Box<dyn Store>, is_lost.then(|| place.lost())))
     });
     asked.collect()
 }
@@ -58,16 +59,20 @@ fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, St
     }
 }
 
-/// A store that was unreachable at the start. Its shard number is read before its first call.
-struct Away {
+/// One of several stores. If it was unreachable at the start, its shard number is read before its
+/// first call. If a server loses its data while programs run, the next call fails. After that the
+/// shard number is written again before any job: otherwise no program could start on the store.
+struct OneOfSeveral {
     store: Box<dyn Store>,
     place: Place,
     is_asked: bool,
+    /// `true` if the last commit or claim has failed.
+    has_failed: bool,
     /// `true` if other shards have jobs.
     used: bool,
 }
 
-impl Away {
+impl OneOfSeveral {
     fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
         if !self.is_asked {
             let is_new = self.place.check(&mut self.store).map_err(of_store)?;
@@ -80,6 +85,20 @@ impl Away {
         }
         Ok(&mut *self.store)
     }
+
+    /// Makes a call that may change jobs.
+    fn change<T>(
+        &mut self,
+        call: impl FnOnce(&mut dyn Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.ask()?;
+        if self.has_failed {
+            self.place.mark(&mut self.store).map_err(of_store)?;
+        }
+        let answer = call(&mut self.store);
+        self.has_failed = matches!(answer, Err(StoreError::Unavailable(_)));
+        answer
+    }
 }
 
 /// Converts an error of the start to an error of a call.
@@ -90,13 +109,13 @@ fn of_store(error: StartError) -> StoreError {
     }
 }
 
-impl Store for Away {
+impl Store for OneOfSeveral {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        self.ask()?.commit(changes)
+        self.change(|store| store.commit(changes))
     }
 
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
-        self.ask()?.claim(kinds, limit, visibility)
+        self.change(|store| store.claim(kinds, limit, visibility))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -123,12 +142,16 @@ impl Store for Away {
         self.ask()?.gauges()
     }
 
-    /// If no second connection can be opened yet, claims and commits share this one.
+    /// If the store was unreachable at the start, and no second connection can be opened yet,
+    /// claims and commits share this one.
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        let Self { place, used, .. } = *self;
-        let second = self.store.beside().unwrap_or_default();
+        let Self { place, is_asked, used, .. } = *self;
+        let second = match self.store.beside() {
+            Err(_) if !is_asked => None,
+            second => second?,
+        };
         Ok(second.map(|store| -> Box<dyn Store> {
-            Box::new(Self { store, place, is_asked: false, used })
+            Box::new(Self { store, place, is_asked, has_failed: false, used })
         }))
     }
 }

@@ -66,8 +66,10 @@ impl Place {
         if self.of == 1 {
             return Ok(());
         }
-        // If another program was first, its row stays.
-        store.commit(&[Change::Put(self.row())])?;
+        if said(store)?.is_none() {
+            // If another program was first, its row stays.
+            store.commit(&[Change::Put(self.row())])?;
+        }
         self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
     }
 

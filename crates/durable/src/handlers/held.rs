@@ -162,6 +162,8 @@ impl Held {
                 }
                 false
             }
+            // Another transaction has the row, perhaps that of the handler with its ack.
+            Outcome::Running => false,
             // Only for a run in progress. If the run has ended since, the outcome of its end shows
             // whether the lease was lost. If it has not begun, the job may have been cancelled, and
             // the outcome of its `Begin` shows that.

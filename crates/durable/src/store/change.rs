@@ -150,6 +150,10 @@ pub enum Change {
     ///
     /// By token: `Done`. If the row is `Closed` or `Replaced`, the lease is extended too, and the
     /// outcome is `Closed`: the run is not repeated.
+    ///
+    /// A store may answer `Running`, without an effect, while a transaction of the user has changed
+    /// the row. A batch of nothing else must not wait for the end of that transaction: the leases
+    /// of all other runs are renewed in the same batch.
     Extend {
         /// The key of the job.
         key: Key,

@@ -150,7 +150,8 @@ pub trait Store: Send + 'static {
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError>;
 
     /// A page of at most `max` rows, which begins after the row of `after`. The store chooses the
-    /// order, which must not change between calls. For lists, counts and tests.
+    /// order, which must not change between calls. If `after` was the last row of a page, it may be
+    /// gone by now. Several lists may be read by turns. For lists, counts and tests.
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError>;
 
     /// A page of at most `max` dead letters, ordered by generation, which begins after the

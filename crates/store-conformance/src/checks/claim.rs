@@ -41,6 +41,24 @@ pub fn a_large_claim_is_bounded_in_bytes(bed: &mut Bed) {
     assert_eq!(claim(&mut rig, 1 << 20), 15, "all that are left");
 }
 
+/// Claims of several kinds lease the first jobs of all, whether one kind has them or each has some.
+pub fn a_claim_takes_the_first_of_all_kinds(bed: &mut Bed) {
+    let mut rig = Rig::new(bed);
+    let kind = |n: u64| format!("kind {}", if n < 100 { 3 } else { n % 8 });
+    let put = |n: u64| Put { kind: kind(n).into(), ..job(&n.to_string(), 10 * n) };
+    rig.commit(&(0..400).map(|n| Change::Put(put(n))).collect::<Vec<_>>());
+    rig.advance(7_000);
+    let kinds = Kinds::new((100..108).map(kind));
+    let mut next = 0;
+    for jobs in [1, 50, 150, 150, 150] {
+        for leased in rig.claim_of(&kinds, ClaimLimit::jobs(jobs), LEASE).0 {
+            assert_eq!(leased.job.key.to_string(), next.to_string(), "in order");
+            next += 1;
+        }
+    }
+    assert_eq!(next, 400);
+}
+
 /// Claims up to `jobs` jobs, and begins up to `begin` runs. Compares each job with its row.
 fn claim_and_begin(rig: &mut Rig<'_>, jobs: usize, begin: usize) -> Vec<Leased> {
     let limit = ClaimLimit { begin, ..ClaimLimit::jobs(jobs) };

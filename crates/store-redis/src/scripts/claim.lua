@@ -4,38 +4,57 @@
 -- string), the number of removed rows, and for each job its key, state, body, and 1 if its earlier
 -- lease was lost, else 0.
 
-local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
+local until_time, max = lease_end(tonumber(ARGV[3])), tonumber(ARGV[4])
 local max_bytes, unbounded = tonumber(ARGV[5]), tonumber(ARGV[6])
 local max_begun, FIRST_KIND = tonumber(ARGV[7]), 8
 
--- The candidates in order, and the order of the kind of each.
-local members, kind_of = {}, {}
-local function due(kind, ...)
-    return redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'LIMIT', 0, max, ...)
+-- The visible rows in order, at most `max`: time, generation, member, order of the kind. It reads a
+-- part of each kind at first, and more while the next row of the kind may be one of the first.
+local function is_before(a, b)
+    if a[1] ~= b[1] then return a[1] < b[1] end
+    return a[2] < b[2]
 end
-if max > 0 and #ARGV == FIRST_KIND then
-    local kind = order_of[ARGV[FIRST_KIND]]
-    members = due(kind)
-    for i = 1, #members do kind_of[i] = kind end
-elseif max > 0 then
-    local found = {}
-    for i = FIRST_KIND, #ARGV do
-        local kind = order_of[ARGV[i]]
-        local its = due(kind, 'WITHSCORES')
-        for j = 1, #its, 2 do
-            -- The generation as a number, because Lua compares strings by the locale.
-            local generation = struct.unpack('>I8', its[j])
-            found[#found + 1] = {tonumber(its[j + 1]), generation, its[j], kind}
+local function find_visible()
+    local found, open = {}, {}
+    for i = FIRST_KIND, #ARGV do open[#open + 1] = {order = order_of[ARGV[i]], read = 0} end
+    local part = math.min(max, math.ceil(4 * max / #open))
+    while #open > 0 do
+        for _, kind in ipairs(open) do
+            local its = redis.call('ZRANGEBYSCORE', kind.order, '-inf', text(now), 'WITHSCORES',
+                'LIMIT', kind.read, part)
+            for j = 1, #its, 2 do
+                -- The generation as a number, because Lua compares strings by the locale.
+                local generation = struct.unpack('>I8', its[j])
+                kind.last = {tonumber(its[j + 1]), generation, its[j], kind.order}
+                found[#found + 1] = kind.last
+            end
+            kind.read = kind.read + #its / 2
+            kind.has_more = #its == 2 * part
         end
+        table.sort(found, is_before)
+        for i = #found, max + 1, -1 do found[i] = nil end
+        local rest = {}
+        for _, kind in ipairs(open) do
+            if kind.has_more and (#found < max or is_before(kind.last, found[max])) then
+                rest[#rest + 1] = kind
+            end
+        end
+        open, part = rest, 2 * part
     end
-    table.sort(found, function(a, b)
-        if a[1] ~= b[1] then return a[1] < b[1] end
-        return a[2] < b[2]
-    end)
-    for i = 1, math.min(#found, max) do members[i], kind_of[i] = found[i][3], found[i][4] end
+    return found
 end
 
-if #members > 0 then needs_no_room() end
+-- The candidates in order, and the order of the kind of each.
+local members, kind_of = {}, {}
+if max > 0 and #ARGV == FIRST_KIND then
+    local kind = order_of[ARGV[FIRST_KIND]]
+    members = redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'LIMIT', 0, max)
+    for i = 1, #members do kind_of[i] = kind end
+elseif max > 0 then
+    for i, row in ipairs(find_visible()) do members[i], kind_of[i] = row[3], row[4] end
+end
+
+if #members > 0 then first_write(false) end
 local keys = {}
 for i = 1, #members do keys[i] = string.sub(members[i], 9) end
 local packed = read(states, keys)

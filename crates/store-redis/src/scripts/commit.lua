@@ -1,6 +1,8 @@
--- Carries out changes, in order and atomically. ARGV from 3 on, for each change: a letter, its key,
--- and its other arguments. Returns a letter for each.
+-- Carries out changes, in order and atomically. ARGV: 3 whether the batch has new jobs (0 or 1).
+-- From 4 on, for each change: a letter, its key, and its other arguments. Returns a letter for
+-- each.
 
+local has_new, FIRST_CHANGE = ARGV[3] == '1', 4
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
 
@@ -41,8 +43,7 @@ local function schedule(key, kind, due, replace, occurrence, body)
         if not replace then return DUPLICATE end
         answer = REPLACES
     end
-    -- This needs room: a full server must refuse it.
-    has_written = true
+    first_write(has_new)
     local new = {
         state = PENDING, token = NO_TOKEN, ends = due, due = due, generation = draw(),
         occurrence = occurrence, attempt = 0, kind = kind,
@@ -117,7 +118,7 @@ local function retry(key, row, at, back)
 end
 
 local function extend(key, row, visibility)
-    row.ends = later(visibility)
+    row.ends = lease_end(visibility)
     write(key, row)
     return (row.state == BEGUN or row.state == PENDING) and DONE or ENDED
 end
@@ -142,6 +143,7 @@ local function bury(key, row, reason)
 end
 
 local function forget(generation)
+    first_write(has_new)
     redis.call('ZREM', dead_order, generation)
     return redis.call('HDEL', dead, generation) == 1 and DONE or ABSENT
 end
@@ -201,13 +203,13 @@ local function change(letter, key, i)
     local row = find(key)
     if not row then return ABSENT end
     if by_token[letter] and not has_lease(row, ARGV[i]) then return SUPERSEDED end
-    needs_no_room()
+    first_write(has_new)
     return changes[letter](key, row, i)
 end
 
 -- Returns true if KEYS has the order of each row. The key of a dead letter is not known yet.
 local function read_rows()
-    local keys, i, revives = {}, 3, false
+    local keys, i, revives = {}, FIRST_CHANGE, false
     while i < #ARGV do
         local letter = ARGV[i]
         revives = revives or letter == 'V'
@@ -261,7 +263,6 @@ local function write_rows()
             end
         end
     end
-    -- First those that need room, so that a full server refuses all.
     call_with('HSET', bodies, set_bodies)
     call_with('HSET', states, set)
     for name, list in pairs(put_in) do call_with('ZADD', name, list) end
@@ -271,7 +272,7 @@ local function write_rows()
 end
 
 if not read_rows() then return redis.error_reply(UNKNOWN_KINDS) end
-local answers, i = {}, 3
+local answers, i = {}, FIRST_CHANGE
 while i < #ARGV do
     local letter = ARGV[i]
     answers[#answers + 1] = change(letter, ARGV[i + 1], i + 2)

@@ -4,7 +4,7 @@
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
 -- (the channel), then the orders of the kinds that the script may touch
 -- ARGV: 1 epoch, 2 time in milliseconds to use instead of the server's clock, or an empty string
-local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
+local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS, 1, 7)
 
 local epoch, last_drawn = unpack(redis.call('HMGET', meta, 'epoch', 'last'))
 if epoch ~= ARGV[1] then
@@ -61,18 +61,19 @@ local function keep_drawn()
 end
 
 local LAST_TIME = 9007199254740991
+-- The end of a lease.
+local function lease_end(duration) return math.min(now_up + duration, LAST_TIME) end
 -- The time after a delay. After no delay, the present rounded down is not early.
-local function later(delay)
-    return math.min((delay == 0 and now or now_up) + delay, LAST_TIME)
-end
+local function later(delay) return delay == 0 and now or lease_end(delay) end
 
 -- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
--- must be able to begin and end, or the server stays full. So their first write is one that needs
--- no memory and changes nothing.
+-- must be able to begin and end, or the server stays full. So a script begins with a write that
+-- changes nothing: one that needs no memory, or one that needs some if the batch has new jobs.
 local has_written = false
-local function needs_no_room()
-    if not has_written then redis.call('HDEL', meta, '') end
+local function first_write(has_new)
+    if has_written then return end
     has_written = true
+    if has_new then redis.call('HSETNX', meta, 'epoch', '') else redis.call('HDEL', meta, '') end
 end
 
 -- A row's state: one of these numbers, token, end of the lease (in a pending row, when it is
