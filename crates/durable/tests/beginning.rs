@@ -320,6 +320,27 @@ fn a_later_job_does_not_overtake_a_begin_in_the_queue() {
     wait_acked(&timers, 4);
 }
 
+/// A lease that was lost is counted once, although both its renewal and its release are refused.
+#[test]
+fn a_lost_lease_is_counted_once() {
+    let world = World::new();
+    let timers = at_no_pace(start_faulty(&world, 1));
+    schedule(&timers, "runs");
+    assert_eq!(timers.next(), "runs");
+    schedule(&timers, "waits");
+    wait_until("it has begun", || world.find("waits").unwrap().state.run().is_some());
+    let (key, row) = (Key::new("waits").unwrap(), world.find("waits").unwrap());
+    let (token, when) = (row.state.lease().unwrap().token, When::After(MINUTE));
+    let release = Change::Release { key, token, when };
+    assert_eq!(world.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
+    world.clock.advance(secs(10));
+    wait_until("its renewal is refused", || world.has_event(|kind| *kind == EventKind::LeaseLost));
+    timers.go();
+    wait_until("both have ended", || timers.snapshot().in_flight == 0);
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.acked, counts.started, counts.leases_lost), (2, 2, 1));
+}
+
 /// Otherwise a later job could overtake those whose `Begin` waits for the committer.
 #[test]
 fn a_claim_begins_nothing_while_the_only_worker_is_busy() {

@@ -137,6 +137,11 @@ impl Task {
         if took > shared.settings.slow_after {
             shared.reporter.job(&self.held.name, EventKind::Slow(took));
         }
+        // The claimer has not looked since.
+        let is_over = self.held.limit.is_some_and(|limit| took >= limit);
+        if is_over && self.held.mark(Mark::TimedOut) {
+            count(&shared.reporter.counters.of(&self.job.kind).counts.timed_out);
+        }
         shared.reporter.counters.of(&self.job.kind).run_time.record_micros(took);
         if self.lane() == Lane::Threads {
             shared.flight.paces().learn(&self.job.kind, took);
