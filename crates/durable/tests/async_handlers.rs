@@ -6,6 +6,7 @@ use crate::common::{
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::future::Future;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 use std::thread;
@@ -248,8 +249,9 @@ fn a_stop_that_waits_no_longer_drops_futures() {
     }
 }
 
-/// If the executor drops a run before it began, the job is released, and waits. If it drops it
-/// later, the job is retried.
+/// If the executor drops a run before it began, the job is released for a third of the visibility
+/// timeout, also if a thread unwinds; no attempt is counted. If it drops it later, the job is
+/// retried.
 #[test]
 fn an_executor_may_drop_runs() {
     let world = World::new();
@@ -257,9 +259,19 @@ fn an_executor_may_drop_runs() {
     let spawn = move |run| sender.send(run).unwrap_or_default();
     let timers = start(&world, world.store.clone(), |its| its.spawn_on(spawn));
     schedule(&timers, "k");
-    drop(receive(&runs));
-    wait_until("it is released", || timers.snapshot().counts.released == 1);
-    world.clock.advance(secs(10));
+    for released in 1..=2 {
+        let run = receive(&runs);
+        let drops = move || {
+            let _run = run;
+            resume_unwind(Box::new("the executor"))
+        };
+        assert!(thread::spawn(drops).join().is_err());
+        wait_until("it is released", || timers.snapshot().counts.released == released);
+        assert!(runs.recv_timeout(millis(50)).is_err(), "it waits");
+        assert_eq!(world.find("k").unwrap().attempt, 0);
+        assert!(world.has_event(|kind| *kind == EventKind::Dropped(secs(10))));
+        world.clock.advance(secs(10));
+    }
     let mut run = receive(&runs);
     let poll =
         |run: &mut AsyncRun| Pin::new(run).poll(&mut Context::from_waker(Waker::noop())).is_ready();

@@ -5,10 +5,11 @@ use crate::common::{
     Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, key, millis, receive,
     schedule, secs, telling, wait_acked, wait_until, waiting,
 };
+use crossbeam_channel::unbounded;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, Put, State, Store,
 };
-use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
+use wheelhouse_durable::{Cancel, EventKind, Handlers, MAX_PAYLOAD, Next, When};
 
 /// Timers on a store that fails as planned, whose handlers wait.
 fn start_faulty(world: &World, workers: usize) -> Waiting {
@@ -16,21 +17,13 @@ fn start_faulty(world: &World, workers: usize) -> Waiting {
     with(world.builder(handlers).workers(workers).start(FaultyStore::new(world)).unwrap())
 }
 
-/// The same with one worker, after a run that took no time. So all that are due begin at once.
-fn start_one_worker(world: &World) -> Waiting {
-    let timers = start_faulty(world, 1);
+/// The same after a run that took no time. So all jobs of [`KIND`] that are due begin at once.
+fn at_no_pace(timers: Waiting) -> Waiting {
     schedule(&timers, "first");
     assert_eq!(timers.next(), "first");
     timers.go();
     wait_acked(&timers, 1);
     timers
-}
-
-/// Schedules a job whose run a claim may begin, and one whose policy forbids that.
-fn schedule_both(timers: &Waiting) {
-    timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
-    let other = timers.after(secs(1)).key("other").max_attempts(9);
-    other.schedule_bytes(KIND, "").unwrap();
 }
 
 /// Jobs were claimed, and no claim was to begin a run.
@@ -217,50 +210,38 @@ fn large_payloads_after_small_ones_stay_in_the_store() {
     wait_acked(&timers, 60);
 }
 
-/// If the commit that begins a run takes longer than the lease, the handler is not called, and the
-/// attempt is not counted.
+/// If the lease has run out when a claim or a commit has begun the run, the handler is not called,
+/// and the attempt is not counted.
 #[test]
 fn a_run_does_not_begin_when_its_lease_has_run_out() {
-    let world = World::new();
-    let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
-    let timers = world.start_faulty(handlers);
-    // A job with a policy, which no claim begins.
-    let plan = timers.after(secs(1)).key("k").max_attempts(9);
-    plan.schedule_bytes(KIND, "").unwrap();
-    let commits = world.faults.commits().len();
-    let closed = world.faults.gate.lock();
-    world.clock.advance(secs(1));
-    wait_until("it is to begin", || world.faults.commits().len() > commits);
-    world.clock.advance(secs(31));
-    drop(closed);
-    // If the claimer is faster than the release, the job is claimed again, and the attempt counts.
-    let (attempt, is_superseded) = receive(&begun);
-    assert!(attempt <= 2 && !is_superseded);
-    wait_acked(&timers, 1);
-    assert_eq!(timers.snapshot().counts.started, 1);
-    assert!(world.store.is_empty());
-}
-
-/// The same if the answer of the claim that begins the run arrives after the end of the lease.
-#[test]
-fn a_run_that_its_claim_has_begun_is_not_called_when_its_lease_has_run_out() {
-    let world = World::new();
-    let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
-    let timers = world.start_faulty(handlers);
-    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
-    let closed = world.faults.answer_gate.lock();
-    world.clock.advance(secs(1));
-    wait_until("the claim has begun it", || {
-        world.find("k").is_some_and(|row| matches!(row.state, State::Begun(_)) && row.attempt == 1)
-    });
-    world.clock.advance(secs(31));
-    drop(closed);
-    // If the claimer is faster than the release, the job is claimed again, and the attempt counts.
-    let (attempt, is_superseded) = receive(&begun);
-    assert!(attempt <= 2 && !is_superseded);
-    wait_acked(&timers, 1);
-    assert_eq!(timers.snapshot().counts.started, 1);
-    assert!(world.store.is_empty() && world.events.lock().is_empty(), "it was released");
+    for by_claim in [true, false] {
+        let world = World::new();
+        let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
+        let timers = world.start_faulty(handlers);
+        let plan = timers.after(secs(1)).key("k");
+        // No claim begins a job with a policy.
+        let plan = if by_claim { plan } else { plan.max_attempts(9) };
+        plan.schedule_bytes(KIND, "").unwrap();
+        let Faults { answer_gate, gate, .. } = &world.faults;
+        let (commits, closed) = (world.faults.commits(), if by_claim { answer_gate } else { gate });
+        let closed = closed.lock();
+        world.clock.advance(secs(1));
+        wait_until("it is to begin, or has begun", || match by_claim {
+            true => world.find("k").is_some_and(|row| row.state.run().is_some()),
+            false => world.faults.commits().len() > commits.len(),
+        });
+        world.clock.advance(secs(31));
+        drop(closed);
+        // If the claimer is faster than the release, the job is claimed again, and the attempt
+        // counts.
+        let (attempt, is_superseded) = receive(&begun);
+        assert!(attempt <= 2 && !is_superseded);
+        wait_acked(&timers, 1);
+        assert_eq!(timers.snapshot().counts.started, 1);
+        // If it was claimed again before the worker has looked at it, its renewal is refused.
+        assert!(!world.has_event(|kind| *kind != EventKind::LeaseLost), "it was released");
+        assert!(world.store.is_empty());
+    }
 }
 
 /// A claim begins the run if a worker is free: no commit follows before the handler is called. It
@@ -286,44 +267,85 @@ fn a_claim_begins_what_a_worker_is_free_for() {
 /// The runs that a claim has begun do not wait for the commit that begins the others of the claim.
 #[test]
 fn what_a_claim_has_begun_does_not_wait_for_the_others() {
-    let world = World::new();
-    let timers = start_faulty(&world, 2);
-    schedule_both(&timers);
-    let closed = world.faults.gate.lock();
-    world.clock.advance(secs(1));
-    wait_until("the other is to begin", || world.faults.commits().len() == 3);
-    assert_eq!(timers.next(), "plain");
-    assert!(timers.begun.is_empty() && world.find("other").unwrap().state.run().is_none());
-    drop(closed);
-    assert_eq!(timers.next(), "other");
-    (0..2).for_each(|_| timers.go());
-    wait_acked(&timers, 2);
+    for workers in [1, 2] {
+        let world = World::new();
+        let timers = at_no_pace(start_faulty(&world, workers));
+        timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
+        let other = timers.after(secs(1)).key("other").max_attempts(9);
+        other.schedule_bytes(KIND, "").unwrap();
+        let (closed, before) = (world.faults.gate.lock(), world.faults.commits().len());
+        world.clock.advance(secs(1));
+        wait_until("the other is to begin", || world.faults.commits().len() > before);
+        assert_eq!(timers.next(), "plain");
+        assert!(timers.begun.is_empty() && world.find("other").unwrap().state.run().is_none());
+        drop(closed);
+        timers.go();
+        assert_eq!(timers.next(), "other");
+        timers.go();
+        wait_acked(&timers, 3);
+    }
 }
 
-/// One worker keeps the order: it receives what a claim has begun together with the others.
+/// One worker keeps the order: the `Begin` of a job waits for the committer, and a later job, which
+/// the other connection leases, does not overtake it.
 #[test]
-fn one_worker_waits_for_the_commit_that_begins_the_others_of_a_claim() {
+fn a_later_job_does_not_overtake_a_begin_in_the_queue() {
     let world = World::new();
-    let timers = start_one_worker(&world);
-    schedule_both(&timers);
-    let (closed, before) = (world.faults.gate.lock(), world.faults.commits().len());
-    world.clock.advance(secs(1));
-    wait_until("the other is to begin", || world.faults.commits().len() > before);
-    assert!(world.find("plain").unwrap().state.run().is_some(), "its claim has begun it");
-    assert!(timers.begun.recv_timeout(millis(50)).is_err(), "it waits");
+    let ((handlers, with), (go, wait)) = (always_waiting(), unbounded::<()>());
+    let handlers = handlers.on_bytes("slow/1", move |_, _| {
+        wait.recv().unwrap_or_default();
+        Ok(Next::Done)
+    });
+    let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
+    let builder = world.builder(handlers).workers(1);
+    let timers = at_no_pace(with(builder.start(store).unwrap()));
+    let go = go; // Dropped before the timers.
+    // A run of a kind that has not run yet is expected to take long, so no other job begins.
+    timers.after(secs(0)).schedule_bytes("slow/1", "").unwrap();
+    wait_until("it runs", || timers.snapshot().counts.started == 2);
+    schedule(&timers, "a");
+    wait_until("it waits", || world.leased() == 2);
+    let closed = world.faults.gate.lock();
+    drop(go);
+    wait_until("its end is to be committed", || timers.snapshot().run_time.count == 2);
+    std::thread::sleep(millis(50));
+    schedule(&world.start(Handlers::new()), "b");
+    wait_until("it is leased", || world.find("b").unwrap().state.is_held());
+    assert!(timers.begun.recv_timeout(millis(50)).is_err(), "both wait for the committer");
     drop(closed);
-    for key in ["plain", "other"] {
+    for key in ["a", "b"] {
         assert_eq!(timers.next(), key);
         timers.go();
     }
-    wait_acked(&timers, 3);
+    wait_acked(&timers, 4);
+}
+
+/// A lease that was lost is counted once, although both its renewal and its release are refused.
+#[test]
+fn a_lost_lease_is_counted_once() {
+    let world = World::new();
+    let timers = at_no_pace(start_faulty(&world, 1));
+    schedule(&timers, "runs");
+    assert_eq!(timers.next(), "runs");
+    schedule(&timers, "waits");
+    wait_until("it has begun", || world.find("waits").unwrap().state.run().is_some());
+    let (key, row) = (Key::new("waits").unwrap(), world.find("waits").unwrap());
+    let (token, when) = (row.state.lease().unwrap().token, When::After(MINUTE));
+    let release = Change::Release { key, token, when };
+    assert_eq!(world.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
+    world.clock.advance(secs(10));
+    wait_until("its renewal is refused", || world.has_event(|kind| *kind == EventKind::LeaseLost));
+    timers.go();
+    wait_until("both have ended", || timers.snapshot().in_flight == 0);
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.acked, counts.started, counts.leases_lost), (2, 2, 1));
 }
 
 /// Otherwise a later job could overtake those whose `Begin` waits for the committer.
 #[test]
 fn a_claim_begins_nothing_while_the_only_worker_is_busy() {
     let world = World::new();
-    let timers = start_one_worker(&world);
+    let timers = at_no_pace(start_faulty(&world, 1));
     schedule(&timers, "a");
     assert_eq!(timers.next(), "a");
     world.faults.lock().to_begin.clear();

@@ -1,22 +1,9 @@
 //! Commits: one commit serves many callers, which block or await.
 
-use crate::common::{Fault, KIND, MINUTE, World, secs, wait_all, wait_until};
+use crate::common::{Fault, KIND, MINUTE, World, wait_all, wait_until};
 use std::thread;
 use std::time::Duration;
-use wheelhouse_durable::{Durable, Error, Handlers, MAX_PAYLOAD, Scheduled};
-
-/// A `main` that returns an error prints it by `Debug`.
-#[test]
-fn an_error_names_its_remedy_however_it_is_printed() {
-    let world = World::new();
-    let timers = world.start(Handlers::new());
-    timers.after(secs(9)).key("a").schedule_bytes(KIND, "").unwrap();
-    let twice = timers.after(secs(9)).key("a").schedule_bytes(KIND, "").unwrap_err();
-    assert_eq!(format!("{twice:?}"), twice.to_string());
-    assert!(twice.to_string().contains("by `keeping`"), "{twice}");
-    let none = Durable::builder(Handlers::new()).workers(0).start(world.store.clone());
-    assert!(format!("{:?}", none.unwrap_err()).contains("handlers need one at least"));
-}
+use wheelhouse_durable::{Error, Handlers, MAX_PAYLOAD, Next, Scheduled, StartError};
 
 /// A caller that waits commits its change itself if no commit is under way. Changes that arrive
 /// meanwhile are the next batch, of the committer.
@@ -102,22 +89,50 @@ fn jobs_are_scheduled_together_or_not_at_all() {
     assert_eq!(timers.snapshot().counts.scheduled, 4);
 }
 
+/// A store might refuse the whole batch with such a change. Each error names its remedy, also in a
+/// `main` that returns it, which prints it by `Debug`.
 #[test]
 fn what_cannot_be_stored_is_refused_at_once() {
     let world = World::new();
     let timers = world.start(Handlers::new());
-    let schedule =
-        |key: &[u8], payload: Vec<u8>| timers.after(MINUTE).key(key).schedule_bytes(KIND, payload);
-    assert!(matches!(schedule(b"", vec![]), Err(Error::Key(_))));
-    assert!(matches!(schedule(&[0; 513], vec![]), Err(Error::Key(_))));
-    assert!(matches!(schedule(b"k", vec![0; MAX_PAYLOAD + 1]), Err(Error::Payload(_))));
-    assert!(schedule(b"k", vec![0; MAX_PAYLOAD]).is_ok());
-    let map = std::collections::BTreeMap::from([((1, 2), 3)]);
-    let refused = timers.after(MINUTE).schedule(KIND, &map);
-    assert!(matches!(refused, Err(Error::Payload(_))), "JSON has no such key");
-    assert!(matches!(timers.cancel(""), Err(Error::Key(_))));
-    assert!(matches!(timers.submit_cancel("").wait(), Err(Error::Key(_))));
-    assert!(matches!(timers.every(Duration::from_micros(900)), Err(Error::Rule(_))));
+    let put = |key: &[u8], kind: &str, payload: usize| {
+        timers.after(MINUTE).key(key).schedule_bytes(kind, vec![0; payload]).err()
+    };
+    let check = |error: Option<Error>, is_it: fn(&Error) -> bool| {
+        let error = error.expect("it is refused");
+        assert!(is_it(&error) && format!("{error:?}") == error.to_string(), "{error}");
+    };
+    assert!(put(&[0; 512], &"x".repeat(255), MAX_PAYLOAD).is_none());
+    for refused in [
+        put(b"", KIND, 0),
+        put(&[0; 513], KIND, 0),
+        timers.cancel("").err(),
+        timers.submit_cancel("").wait().err(),
+    ] {
+        check(refused, |error| matches!(error, Error::Key(_)));
+    }
+    for kind in ["", "close\0order/1", "close\norder/1", &"x".repeat(256)] {
+        check(put(b"k", kind, 0), |error| matches!(error, Error::Kind(_)));
+        let handlers = Handlers::new().on_bytes(kind, |_, _| Ok(Next::Done));
+        let error = world.builder(handlers).start(world.store.clone()).unwrap_err();
+        assert!(matches!(error, StartError::Kind(_)), "{error}");
+    }
+    let map = std::collections::BTreeMap::from([((1, 2), 3)]); // JSON has no such key.
+    for refused in
+        [put(b"k", KIND, MAX_PAYLOAD + 1), timers.after(MINUTE).schedule(KIND, &map).err()]
+    {
+        check(refused, |error| matches!(error, Error::Payload(_)));
+    }
+    check(timers.every(Duration::from_micros(900)).err(), |its| matches!(its, Error::Rule(_)));
+    assert!(put(b"k", KIND, 0).is_none());
+    check(put(b"k", KIND, 0), |error| error.to_string().contains("by `keeping`"));
+    // The key of the row with the shard number of a store.
+    let key = "wheelhouse-shard";
+    let replaced = timers.after(MINUTE).replacing(key).schedule_bytes(KIND, "");
+    check(replaced.err(), |error| matches!(error, Error::Reserved(_)));
+    check(timers.cancel(key).err(), |error| matches!(error, Error::Absent(_)));
+    check(timers.refresh(key, MINUTE).err(), |error| matches!(error, Error::Absent(_)));
+    assert_eq!(world.store.len(), 2);
 }
 
 /// Many threads wait, each for its own change.

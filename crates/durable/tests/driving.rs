@@ -1,40 +1,71 @@
 //! Bounds, wake-ups, start and stop.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, Waiting, World, done, key, millis, receive, schedule, secs, telling,
+    FaultyStore, KIND, MINUTE, Waiting, World, done, millis, receive, schedule, secs, telling,
     wait_acked, wait_all, wait_until,
 };
 use std::sync::Arc;
+use std::time::Duration;
 use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Builder, Durable, Error, Handlers, Next, StartError};
+use wheelhouse_durable::{Builder, Error, Handlers, Next, StartError};
+
+/// The longest visibility timeout and the longest time between polls.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
+type Set = fn(Builder) -> Builder;
 
 #[test]
 fn settings_that_cannot_be_are_refused() {
     let world = World::new();
     let start = |builder: Builder| builder.start(world.store.clone());
-    let wrong: [fn(Builder) -> Builder; 5] = [
-        |its| its.workers(0),
-        |its| its.max_in_flight(0),
-        |its| its.max_attempts(0),
-        |its| its.catch_up_rate(0),
-        |its| its.visibility_timeout(secs(0)),
+    let wrong: [(Set, &str); 12] = [
+        (|its| its.workers(0), "handlers need one at least"),
+        (|its| its.max_in_flight(0), "`max_in_flight` of zero"),
+        (|its| its.async_runs(0), "`async_runs` of zero"),
+        (|its| its.max_attempts(0), "`max_attempts` of zero"),
+        (|its| its.catch_up_rate(0), "leave it out"),
+        (|its| its.poll(secs(0)), "`poll` below"),
+        (|its| its.poll(LONGEST + millis(1)), "a year at most"),
+        (|its| its.slow_after(secs(0)), "`slow_after` of zero"),
+        (|its| its.limit(secs(0)), "leave it out"),
+        (|its| its.visibility_timeout(millis(2)), "cannot be renewed"),
+        (|its| its.visibility_timeout(LONGEST + millis(1)), "use less"),
+        (|its| its.visibility_timeout(Duration::MAX), "use less"),
     ];
-    for set in wrong {
-        let refused = start(set(world.builder(done())));
-        assert!(matches!(refused, Err(StartError::Setting(_))), "{refused:?}");
+    for (set, says) in wrong {
+        let refused = start(set(world.builder(done()))).unwrap_err();
+        assert!(matches!(refused, StartError::Setting(_)), "{refused}");
+        assert!(format!("{refused:?}").contains(says), "{refused}");
     }
     let twice = done().on_bytes(KIND, |_, _| Ok(Next::Done));
     assert!(matches!(start(world.builder(twice)), Err(StartError::DuplicateKind(_))));
 }
 
-/// However many jobs are due, no more are leased than may be in flight: by default 64 for each
-/// worker. The test clock does not advance, so runs take no time, and their mean duration does not
-/// limit how many are leased.
+/// The largest settings work.
 #[test]
-fn jobs_in_flight_are_bounded_by_the_number_of_workers() {
-    let (most, claims) = most_leased(300, |builder| builder.workers(2).max_in_flight(7));
-    assert!((1..=7).contains(&most), "{most} leased at a time");
-    assert!(claims >= 300 / 7, "{claims} claims");
+fn large_settings_do_not_panic() {
+    let world = World::new();
+    let handlers = Handlers::new().on_async_bytes(KIND, |run, _| async move {
+        if run.attempt() == 1 { Err("no".into()) } else { Ok(Next::Done) }
+    });
+    let builder = world.builder(handlers).async_runs(usize::MAX);
+    let builder = builder.backoff(Duration::MAX, Duration::MAX).max_in_flight(usize::MAX);
+    let builder = builder.poll(LONGEST).visibility_timeout(LONGEST);
+    let timers = builder.start(world.store.clone()).unwrap();
+    schedule(&timers, "k");
+    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
+}
+
+/// However many jobs are due, no more are leased than may be in flight, by default 64 for each
+/// worker, and a claim leases at most 512. That bounds the memory. The test clock does not advance,
+/// so runs take no time, and their mean duration does not limit how many are leased.
+#[test]
+fn jobs_in_flight_are_bounded() {
+    for (jobs, most_allowed, claims_needed) in [(300, 7, 300 / 7), (2_000, 10_000, 4)] {
+        let (most, claims) = most_leased(jobs, |its| its.workers(2).max_in_flight(most_allowed));
+        assert!((1..=most_allowed).contains(&most), "{most} leased at a time");
+        assert!(claims >= claims_needed, "{claims} claims");
+    }
     let (most, claims) = most_leased(600, |builder| builder.workers(2));
     assert!((65..=128).contains(&most), "{most} leased at a time");
     assert!(claims >= 600 / 128, "{claims} claims");
@@ -54,66 +85,6 @@ fn most_leased(jobs: u64, set: impl FnOnce(Builder) -> Builder) -> (usize, u64) 
     let timers = set(world.builder(handlers)).start(world.store.clone()).unwrap();
     wait_acked(&timers, jobs);
     (leased.try_iter().max().unwrap(), timers.snapshot().counts.claims)
-}
-
-/// However many jobs are due at one instant, a claim takes at most 512 of them, and no more are in
-/// flight than allowed. That bounds the memory.
-#[test]
-fn a_crowd_that_is_due_at_one_instant_is_taken_in_portions() {
-    let jobs = 50_000;
-    let world = World::new();
-    let producer = world.start(Handlers::new());
-    let at = producer.now().unwrap().saturating_add(MINUTE);
-    wait_all((0..jobs).map(|_| producer.at(at).submit_bytes(KIND, "")));
-    producer.stop();
-    world.clock.advance(MINUTE);
-    let builder = world.builder(done()).workers(2).max_in_flight(10_000);
-    let timers = builder.start(world.store.clone()).unwrap();
-    wait_until("all are run", || {
-        let snapshot = timers.snapshot();
-        assert!(snapshot.in_flight <= 10_000, "{} in flight", snapshot.in_flight);
-        snapshot.counts.acked == jobs
-    });
-    let counts = timers.snapshot().counts;
-    assert!(counts.claims >= jobs / 512, "{} claims", counts.claims);
-    assert_eq!((counts.started, counts.leases_lost), (jobs, 0));
-}
-
-/// A backlog is worked off at a rate, by the test clock.
-#[test]
-fn catching_up_has_a_rate() {
-    let world = World::new();
-    let producer = world.start(Handlers::new());
-    wait_all((0..100).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")));
-    producer.stop();
-    world.clock.advance(MINUTE);
-    let builder = world.builder(done()).catch_up_rate(20);
-    let timers = builder.start(world.store.clone()).unwrap();
-    let begin = timers.now().unwrap();
-    wait_until("all are run", || {
-        let elapsed = timers.now().unwrap().saturating_since(begin);
-        let started = timers.snapshot().counts.started;
-        let allowed = elapsed.as_millis() / 50 + 4;
-        assert!(u128::from(started) <= allowed, "{started} after {elapsed:?}");
-        world.pass(millis(10));
-        timers.snapshot().counts.acked == 100
-    });
-}
-
-/// A new job that is earlier wakes programs that wait for a later one. The clock does not advance
-/// in this test.
-#[test]
-fn an_earlier_job_is_not_waited_for() {
-    let world = World::new();
-    let (handlers, seen) = telling(key);
-    let timers = world.start(handlers);
-    timers.after(MINUTE).key("late").schedule_bytes(KIND, "").unwrap();
-    let other_machine = world.start(Handlers::new());
-    for n in 0..200 {
-        let who: &Durable = if n % 2 == 0 { &timers } else { &other_machine };
-        schedule(who, &n.to_string());
-        assert_eq!(receive(&seen), n.to_string(), "it is woken");
-    }
 }
 
 /// A stop waits for runs that have begun and commits their ends. It gives back the other leases.

@@ -1,30 +1,13 @@
-//! Periodic jobs, and late runs.
+//! Periodic jobs. `claim/judge/tests.rs` tests which runs are too late.
 
 use crate::common::{KIND, MINUTE, World, receive, secs, telling, wait_acked, wait_until};
 use crossbeam_channel::unbounded;
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::{Cancel, DurableRun, Error, EventKind, Handlers, Late, Missed, Next};
+use wheelhouse_durable::{Cancel, DurableRun, Error, Handlers, Late, Missed, Next};
 
 /// Occurrence, number of missed occurrences, due time in seconds.
 fn place(run: &DurableRun<'_>) -> (u64, u64, u64) {
     (run.occurrence(), run.missed(), run.due().as_millis() / 1_000)
-}
-
-#[test]
-fn it_has_no_occurrence_after_it_expires() {
-    let world = World::new();
-    let (handlers, seen) = telling(place);
-    let timers = world.start(handlers);
-    let expires = timers.now().unwrap().saturating_add(2 * MINUTE);
-    // The second occurrence of `k` would be at the expiry, the first of `l` after it.
-    timers.every(MINUTE).unwrap().expires(expires).key("k").schedule_bytes(KIND, "").unwrap();
-    timers.every(60 * MINUTE).unwrap().expires(expires).key("l").schedule_bytes(KIND, "").unwrap();
-    world.clock.advance(MINUTE);
-    assert_eq!(receive(&seen), (0, 0, 60));
-    wait_until("it is over", || world.find("k").is_none());
-    world.clock.advance(60 * MINUTE);
-    wait_until("it is over", || world.find("l").is_none());
-    assert_eq!((seen.try_iter().count(), timers.snapshot().counts.skipped), (0, 1));
 }
 
 /// After a day of downtime one run catches up, and knows the number of missed occurrences. They are
@@ -56,23 +39,6 @@ fn one_run_catches_up() {
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Cancelled);
 }
 
-#[test]
-fn a_burst_must_be_asked_for() {
-    let world = World::new();
-    let (handlers, seen) = telling(place);
-    let timers = world.start(Handlers::new());
-    let plan = timers.every(MINUTE).unwrap().missed(Missed::Burst);
-    plan.key("k").schedule_bytes(KIND, "").unwrap();
-    timers.stop();
-    world.clock.advance(5 * MINUTE);
-    let timers = world.start(handlers);
-    for n in 0..5 {
-        assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
-    }
-    wait_acked(&timers, 5);
-    assert_eq!(world.find("k").unwrap().due.as_millis(), 6 * 60_000);
-}
-
 /// Cron line and time zone are stored as data: another program runs the job.
 #[test]
 fn cron_lines_are_stored() {
@@ -97,24 +63,36 @@ fn cron_lines_are_stored() {
     assert_eq!(receive(&seen), (1, 0, 1_774_746_000));
 }
 
-/// Programs of other versions read the line too, so it is stored in a form that all of them read
-/// alike.
+/// The settings of a plan are stored as text. A cron line is stored in a form that programs of all
+/// versions read alike.
 #[test]
-fn a_cron_line_is_stored_as_every_version_reads_it() {
+fn a_plan_is_stored_as_every_version_reads_it() {
     let world = World::new();
     let timers = world.start(Handlers::new());
-    for (line, stored) in [
-        ("0 9 * * MON-FRI", "zone=UTC;cron=0 9 * * MON-FRI"),
-        ("0 22-2 */2 * Friday-Monday # nights", "zone=UTC;cron=0 22-23,0-2 */2 * +5-6,0-1"),
-        ("@midnight", "zone=UTC;cron=@daily"),
+    let (after, every) = (|| timers.after(MINUTE), || timers.every(MINUTE).unwrap());
+    let cron = |line| timers.cron(line, "UTC").unwrap();
+    for (plan, stored) in [
+        (after(), ""),
+        (after().late(Late::Within(secs(10))), "late=within:10000"),
+        (after().late(Late::Skip(secs(10))), "late=skip:10000"),
+        (after().expires(SystemTime::UNIX_EPOCH + secs(65)), "expires=65000"),
+        (after().max_attempts(0), "attempts=1"),
+        (after().limit(Duration::from_nanos(1)), "limit=1"),
+        (every().missed(Missed::Burst), "missed=burst;every=60000"),
+        (cron("0 9 * * MON-FRI"), "zone=UTC;cron=0 9 * * MON-FRI"),
+        (cron("0 22-2 */2 * Friday-Monday # nights"), "zone=UTC;cron=0 22-23,0-2 */2 * +5-6,0-1"),
+        (cron("@midnight"), "zone=UTC;cron=@daily"),
     ] {
-        timers.cron(line, "UTC").unwrap().replacing("k").schedule_bytes(KIND, "").unwrap();
-        assert_eq!(world.find("k").unwrap().policy, stored, "{line}");
+        plan.replacing("k").schedule_bytes(KIND, "").unwrap();
+        assert_eq!(world.find("k").unwrap().policy, stored);
     }
-    let refused = timers.cron("@every 5m", "UTC").err().unwrap().to_string();
-    assert!(refused.contains("`every(Duration)`"), "{refused}");
-    let refused = timers.cron("TZ=Europe/Berlin 0 9 * * *", "UTC").err().unwrap().to_string();
-    assert!(refused.contains("'Europe/Berlin' as the second argument"), "{refused}");
+    for (line, says) in [
+        ("@every 5m", "`every(Duration)`"),
+        ("TZ=Europe/Berlin 0 9 * * *", "'Europe/Berlin' as the second argument"),
+    ] {
+        let refused = timers.cron(line, "UTC").err().unwrap().to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
 }
 
 /// A handler can schedule the next occurrence of its job. Its number counts the missed ones too.
@@ -146,38 +124,6 @@ fn a_handler_may_ask_for_another_run() {
     wait_acked(&timers, 1);
     world.clock.advance(10 * MINUTE);
     assert_eq!(receive(&seen), ((4, 0, 44 * 60), 1, Vec::new()));
-}
-
-#[test]
-fn late_ones_are_dead_or_left_out_if_they_say_so() {
-    let world = World::new();
-    let (handlers, seen) = telling(place);
-    let timers = world.start(Handlers::new());
-    let plan = |key, late| timers.after(MINUTE).key(key).late(late);
-    plan("within", Late::Within(secs(10))).schedule_bytes(KIND, "").unwrap();
-    plan("skip", Late::Skip(secs(10))).schedule_bytes(KIND, "").unwrap();
-    plan("run", Late::Run).schedule_bytes(KIND, "").unwrap();
-    let soon = SystemTime::UNIX_EPOCH + secs(65);
-    timers.after(MINUTE).key("expires").expires(soon).schedule_bytes(KIND, "").unwrap();
-    let every = timers.every(MINUTE).unwrap().late(Late::Within(secs(10)));
-    every.key("every").schedule_bytes(KIND, "").unwrap();
-    timers.stop();
-    world.clock.advance(MINUTE + secs(20));
-    let timers = world.start(handlers);
-    assert_eq!(receive(&seen), (0, 0, 60), "the job with `Late::Run`");
-    wait_until("all are judged", || {
-        let counts = timers.snapshot().counts;
-        (counts.dead, counts.skipped, counts.given_up, counts.acked) == (2, 1, 1, 1)
-    });
-    let dead = timers.dead(None, 9).unwrap();
-    let mut reasons: Vec<_> =
-        dead.iter().map(|dead| (dead.job.key.to_string(), dead.reason.as_str())).collect();
-    reasons.sort();
-    assert_eq!(reasons[0], ("expires".to_owned(), "expired"));
-    assert_eq!((reasons[1].0.as_str(), reasons[1].1.contains("late")), ("within", true));
-    assert!(world.has_event(|kind| matches!(kind, EventKind::GaveUp(_))));
-    world.clock.advance(secs(40));
-    assert_eq!(receive(&seen), (1, 0, 120), "the periodic job continues");
 }
 
 /// If an occurrence has used up its attempts, the job continues with the next occurrence.

@@ -34,14 +34,21 @@ fn rows(store: &MemoryStore) -> usize {
     store.clone().scan(None, usize::MAX).unwrap().len()
 }
 
+/// A handler schedules jobs in every store by the timers of its run.
 #[test]
 fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     let (world, stores) = three();
     let (handlers, ran) = telling(key);
-    let timers = world.builder(handlers).start_shards(stores.clone()).unwrap();
     let names: BTreeSet<_> = (0..300).map(|n| format!("order-{n}")).collect();
-    let plan = |name: &String| timers.after(secs(1)).key(name).submit_bytes(KIND, "");
-    wait_all(names.iter().map(plan));
+    let to_plan = names.clone();
+    let handlers = handlers.on_bytes("plan/1", move |run, _| {
+        let plan = |name: &String| run.timers().after(secs(1)).key(name).submit_bytes(KIND, "");
+        wait_all(to_plan.iter().map(plan));
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).start_shards(stores.clone()).unwrap();
+    timers.after(secs(0)).schedule_bytes("plan/1", "").unwrap();
+    wait_acked(&timers, 1);
     // Each store has one more row, with its shard number.
     let counts = stores.each_ref().map(|store| rows(store) - 1);
     assert!(counts.iter().all(|count| (50..150).contains(count)), "{counts:?}");
@@ -61,33 +68,13 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     assert!(timers.find(made.as_bytes()).unwrap().is_some());
 
     world.clock.advance(secs(2));
-    wait_acked(&timers, 298);
+    wait_acked(&timers, 299);
     assert_eq!(ran.len(), 298);
     let ran_once: BTreeSet<_> = ran.try_iter().collect();
     assert_eq!(ran_once.len(), 298);
     assert!(!ran_once.contains("order-7") && !ran_once.contains("order-8"));
     timers.stop();
     assert_eq!(stores.iter().map(|store| rows(store) - 1).sum::<usize>(), 2);
-}
-
-/// A handler can schedule jobs in every store by the timers of its run.
-#[test]
-fn a_handler_reaches_every_store() {
-    let (world, stores) = three();
-    let handlers = Handlers::new().on_bytes("first/1", |run, _| {
-        for n in 0..30 {
-            let plan = run.timers().after(millis(0)).key(format!("next-{n}"));
-            plan.schedule_bytes("next/1", "")?;
-        }
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).start_shards(stores.clone()).unwrap();
-    timers.after(millis(0)).schedule_bytes("first/1", "").unwrap();
-    wait_acked(&timers, 1);
-    assert!(stores.iter().all(|store| rows(store) > 1));
-    for n in 0..30 {
-        assert_eq!(timers.cancel(format!("next-{n}")).unwrap(), Cancel::Cancelled);
-    }
 }
 
 #[test]
@@ -113,11 +100,11 @@ fn dead_letters_of_all_stores_are_listed_and_revived() {
     }
 }
 
-/// Returns `true` if an event says that this store is empty.
-fn is_lost(world: &World, store: &str) -> bool {
+/// Returns `true` if an event says this of the first of two stores.
+fn is_reported(world: &World, what: &str) -> bool {
     world.has_event(|event| {
         matches!(event, EventKind::StoreFailed(why)
-            if why.starts_with(store) && why.contains("is empty"))
+            if why.starts_with("shard 1 of 2: ") && why.contains(what))
     })
 }
 
@@ -135,20 +122,6 @@ fn dead_letter(store: &MemoryStore) {
     let now = timers.now().unwrap();
     timers.at(now).schedule_bytes(KIND, "").unwrap();
     wait_until("it is dead", || timers.snapshot().counts.dead == 1);
-}
-
-/// The row with the shard number of a store can be neither cancelled nor replaced.
-#[test]
-fn the_key_of_that_row_is_not_for_jobs() {
-    let (world, stores) = three();
-    let timers = start(&world, &stores);
-    let key = "wheelhouse-shard";
-    let error = timers.after(secs(1)).replacing(key).schedule_bytes(KIND, "").unwrap_err();
-    assert!(matches!(error, Error::Reserved(_)), "{error}");
-    assert!(matches!(timers.cancel(key).unwrap_err(), Error::Absent(_)));
-    assert!(matches!(timers.refresh(key, secs(1)).unwrap_err(), Error::Absent(_)));
-    timers.stop();
-    drop(start(&world, &stores));
 }
 
 #[test]
@@ -176,34 +149,41 @@ fn a_store_is_opened_as_the_shard_that_it_is() {
     assert!(error.to_string().contains("no stores"), "{error}");
 }
 
+/// While a store is unreachable, also when the program starts, calls for its keys fail and its jobs
+/// wait. Those of the other store run.
 #[test]
 fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
-    let world = World::new();
-    let stores = two(&world, &world.other_store());
-    let timers = world.builder(done()).start_shards(stores).unwrap();
-    world.faults.down(true);
-    let schedule = |n: u32| timers.after(millis(0)).key(format!("{n}")).schedule_bytes(KIND, "");
-    let (mut done, mut failed) = (0, 0);
-    for n in 0..40 {
-        match (timers.shard_of(format!("{n}")).unwrap(), schedule(n)) {
-            (1, Ok(_)) => done += 1,
-            (0, Err(Error::Store(_))) => failed += 1,
-            (shard, answer) => panic!("{n} in shard {shard}: {answer:?}"),
+    for at_start in [false, true] {
+        let world = World::new();
+        let other = world.other_store();
+        let start = || world.builder(done()).start_shards(two(&world, &other)).unwrap();
+        let mut timers = start();
+        schedule_forty(&timers);
+        if at_start {
+            timers.stop();
+            world.faults.down(true);
+            timers = start();
         }
+        world.faults.down(true);
+        world.clock.advance(secs(60));
+        let is_here = |n: &u32| timers.shard_of(format!("{n}")).unwrap() == 1;
+        let (here, away): (Vec<u32>, Vec<u32>) = (0..40).partition(is_here);
+        assert!(here.len() > 5 && away.len() > 5);
+        wait_acked(&timers, here.len() as u64);
+        for n in 0..40 {
+            let plan = timers.after(secs(60)).replacing(format!("{n}"));
+            match plan.schedule_bytes(KIND, "") {
+                Ok(_) => assert!(here.contains(&n)),
+                Err(error) => assert!(away.contains(&n) && matches!(error, Error::Store(_))),
+            }
+        }
+        assert!(timers.now().is_ok(), "the time is that of another store");
+        assert!(is_reported(&world, "planned"));
+        world.faults.down(false);
+        // The claimer retries after a pause of less than two seconds.
+        world.clock.advance(secs(2));
+        wait_acked(&timers, 40);
     }
-    assert!(done > 5 && failed > 5, "{done} and {failed}");
-    assert!(timers.now().is_ok(), "the time is that of another store");
-    assert!(world.has_event(
-        |event| matches!(event, EventKind::StoreFailed(why) if why.starts_with("shard 1 of 2: "))
-    ));
-    wait_acked(&timers, done);
-    world.faults.down(false);
-    for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {
-        schedule(n).unwrap();
-    }
-    // The claimer retries after a pause of less than two seconds.
-    world.clock.advance(secs(2));
-    wait_acked(&timers, done + failed);
 }
 
 /// An error that a call returns is not reported as an event too.
@@ -216,65 +196,35 @@ fn the_error_of_a_call_is_no_event() {
     assert!(world.events.lock().is_empty());
 }
 
-/// A program starts while one of its stores is unreachable: the jobs of the other store run, and
-/// its own jobs run when it is back.
-#[test]
-fn a_program_starts_while_one_of_its_stores_is_away() {
-    let world = World::new();
-    let other = world.other_store();
-    let start = || world.builder(done()).start_shards(two(&world, &other)).unwrap();
-    let timers = start();
-    schedule_forty(&timers);
-    timers.stop();
-
-    world.faults.down(true);
-    let timers = start(); // The other store is there.
-    world.clock.advance(secs(60));
-    let (here, away): (Vec<u32>, Vec<u32>) =
-        (0..40).partition(|n| timers.shard_of(format!("{n}")).unwrap() == 1);
-    assert!(here.len() > 5 && away.len() > 5);
-    let acked = || timers.snapshot().counts.acked;
-    wait_until("those of the other store have run", || acked() == here.len() as u64);
-    assert!(timers.find(format!("{}", away[0])).is_err());
-    world.faults.down(false);
-    world.clock.advance(secs(2));
-    wait_until("all have run", || acked() == 40);
-}
-
-/// A store that has lost its data is reported, not silently used as a new one.
+/// A store that has lost its data is reported, not silently used as a new one. If it was
+/// unreachable at the start, any call can find it empty, also the lookup of pauses.
 #[test]
 fn a_store_that_comes_back_empty_is_reported() {
-    let world = World::new();
-    let start = |stores| world.builder(Handlers::new()).start_shards(stores).unwrap();
-    let is_reported = || is_lost(&world, "shard 2 of 2: ");
-    let timers = start([world.store.clone(), world.other_store()]);
-    schedule_forty(&timers);
-    timers.stop();
-    assert!(!is_reported());
-    start([world.store.clone(), world.other_store()]).stop();
-    assert!(is_reported());
-}
+    for later in [false, true] {
+        let world = World::new();
+        let other = world.other_store();
+        let start = |stores: [Box<dyn Store>; 2]| {
+            world.builder(done()).poll(millis(10)).start_shards(stores).unwrap()
+        };
+        let timers = start([Box::new(world.other_store()), Box::new(other.clone())]);
+        schedule_forty(&timers);
+        timers.stop();
+        let is_lost = || is_reported(&world, "is empty");
+        assert!(!is_lost());
 
-/// Any call can find that the store is empty, also the lookup of pauses.
-#[test]
-fn a_store_that_comes_back_empty_to_handlers_is_reported() {
-    let world = World::new();
-    let other = world.other_store();
-    let start = |stores: [Box<dyn Store>; 2]| {
-        world.builder(done()).poll(millis(10)).start_shards(stores).unwrap()
-    };
-    let timers = start([Box::new(world.other_store()), Box::new(other.clone())]);
-    schedule_forty(&timers);
-    timers.stop();
-
-    world.faults.down(true);
-    let timers = start(two(&world, &other));
-    wait_until("claims fail", || timers.snapshot().counts.store_errors > 0);
-    world.faults.down(false);
-    // The claimer looks for pauses before it claims again, which it does after 50 ms.
-    wait_until("it is reported", || {
-        world.clock.advance(millis(10));
-        std::thread::sleep(millis(1));
-        is_lost(&world, "shard 1 of 2: ")
-    });
+        world.faults.down(later);
+        let timers = start(two(&world, &other));
+        assert_eq!(is_lost(), !later);
+        if later {
+            let errors = || timers.snapshot().counts.store_errors;
+            wait_until("figures, kinds, pauses and a claim fail", || errors() >= 4);
+            world.faults.down(false);
+            // The claimer looks for pauses before it claims again, which it does after 50 ms.
+            wait_until("it is reported", || {
+                world.clock.advance(millis(10));
+                std::thread::sleep(millis(1));
+                is_lost()
+            });
+        }
+    }
 }

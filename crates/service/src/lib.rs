@@ -203,6 +203,12 @@ pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::guard::guarded;
+    pub use crate::observe::Distribution;
+
+    /// Returns `true` on a thread that is in a run of this service.
+    pub fn is_in_run(service: &crate::Handle) -> bool {
+        service.shards().runs_on_this_thread() > 0
+    }
 }
 
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].

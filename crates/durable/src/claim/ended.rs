@@ -2,7 +2,7 @@
 
 use super::flight::Flown;
 use crate::commit::{Pending, Rank, Receives};
-use crate::handlers::Held;
+use crate::handlers::{Held, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Change, Outcome, StoreError, When};
 use std::sync::Arc;
@@ -80,11 +80,16 @@ impl Receives for Ended {
             Outcome::Absent | Outcome::Superseded => repeated && !flown.is_lost(),
             _ => false,
         };
+        let is_closed = outcome == Outcome::Closed;
+        // Once for each lease: a refused renewal may have counted it.
+        if !done && !is_closed && flown.held().mark(Mark::Superseded) {
+            count(&counts.leases_lost);
+        }
         match end {
-            _ if outcome == Outcome::Closed => count(&counts.closed),
+            _ if is_closed => count(&counts.closed),
             End::Done(_) if done => count(&counts.acked),
             End::Done(_) => reporter.job(name, EventKind::Superseded),
-            _ if !done => count(&counts.leases_lost),
+            _ if !done => {}
             End::Retried(why, wait) => reporter.job(name, EventKind::Failed(why, wait)),
             End::Dead(why) => reporter.job(name, EventKind::Dead(why)),
             End::GaveUp(why, _) => reporter.job(name, EventKind::GaveUp(why)),

@@ -2,7 +2,6 @@
 
 use super::run::{Answer, Failed, Span};
 use super::work::Task;
-use crate::drive::Inside;
 use crate::handlers::{Handler, Held, Mark, Occurrence, RunFuture};
 use crate::observe::EventKind;
 use std::pin::Pin;
@@ -156,7 +155,6 @@ impl Future for HandlerFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = Inside::of(&self.task.shared().reporter.counters);
         if self.call.is_none() && !self.call() {
             return Poll::Ready(());
         }
@@ -168,7 +166,6 @@ impl Drop for HandlerFuture {
     /// If the executor drops it before it is ready, the run has failed. If the handler was not
     /// called yet, the drop of the task releases the job.
     fn drop(&mut self) {
-        let _inside = Inside::of(&self.task.shared().reporter.counters);
         let why = "its executor dropped it before it was ready".to_owned();
         self.end(Ok(Err(Failed::Error(why))));
     }

@@ -63,7 +63,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
-use work::{Claimed, Task, begins};
+use work::{Claimed, Task};
 
 /// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -365,9 +365,8 @@ impl Claimer {
 
     /// Hands over the runs that the claim has begun. Then begins the other runs of this shard in
     /// one commit, by the connection that has leased them, since the committer may be busy with a
-    /// longer commit, and hands them over. If that commit fails, the committer repeats it. One
-    /// worker keeps the order of jobs, so it receives all runs after the commit: the first could
-    /// end during the commit, and the committer begin a job after those of this commit.
+    /// longer commit, and hands them over. If that commit fails, the jobs are put into the queue of
+    /// the committer, like those of other shards, and of a lane that has one worker.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
         let all = std::mem::take(&mut ready.begins);
         let shared = self.timers.shared();
@@ -375,37 +374,27 @@ impl Claimer {
         let (own, others): (Vec<Task>, Vec<Task>) = all.into_iter().partition(is_own);
         ready.begins = others;
         let (begun, own): (Vec<Task>, Vec<Task>) = own.into_iter().partition(|task| task.is_begun);
-        let waits = |task: &Task| shared.waiting.has_one_worker(task.lane());
-        let (later, at_once): (Vec<Task>, Vec<Task>) = begun.into_iter().partition(waits);
         // Released before the commit: all shards share the order, and this store may hang.
         let order = shared.waiting.keep_order();
-        at_once.into_iter().for_each(|task| task.begun(Outcome::Done));
+        begun.into_iter().for_each(|task| task.begun(Outcome::Done));
         drop(order);
         let changes: Vec<Change> = own.iter().map(Task::begin).collect();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
             false => carry_out(&shared.reporter, &mut **store, &changes),
         };
-        // Taken before a committer can begin later jobs by this connection.
-        let order = shared.waiting.keep_order();
         // Released before observers are called: they may use the store.
         drop(store);
-        later.into_iter().for_each(|task| task.begun(Outcome::Done));
         match committed {
             Ok(outcomes) => {
-                let own = own.into_iter().zip(outcomes);
-                let (begun, refused): (Vec<_>, Vec<_>) = own.partition(|its| begins(its.1));
-                begun.into_iter().for_each(|(task, outcome)| task.begun(outcome));
-                drop(order);
-                refused.into_iter().for_each(|(task, outcome)| task.begun(outcome));
+                own.into_iter().zip(outcomes).for_each(|(task, outcome)| task.begun(outcome));
             }
             Err(error) => {
-                drop(order);
                 shared.reporter.report_failure(&error);
                 own.into_iter().for_each(Task::submit);
             }
         }
-        ready.submit();
+        shared.waiting.advance(ready);
     }
 }
 
@@ -416,13 +405,10 @@ fn claim(shared: &Shared, store: &mut dyn Store, kinds: &Kinds, limit: ClaimLimi
     let began = Instant::now();
     let claimed = store.claim(kinds, limit, shared.settings.visibility);
     counters.claim_time.record_micros(began.elapsed());
-    match &claimed {
-        Ok((_, next)) => {
-            let here = Timestamp::at_or_before(shared.clock.wall());
-            let ahead = next.now.as_millis().wrapping_sub(here.as_millis()).cast_signed();
-            counters.clock_offset.store(ahead, Ordering::Relaxed);
-        }
-        Err(_) => count(&counters.others.counts.store_errors),
+    if let Ok((_, next)) = &claimed {
+        let here = Timestamp::at_or_before(shared.clock.wall());
+        let ahead = next.now.as_millis().wrapping_sub(here.as_millis()).cast_signed();
+        counters.clock_offset.store(ahead, Ordering::Relaxed);
     }
     claimed
 }

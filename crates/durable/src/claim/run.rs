@@ -4,7 +4,6 @@
 use super::ended::End;
 use super::future::HandlerFuture;
 use super::work::{Task, begins};
-use crate::drive::Inside;
 use crate::handlers::{DurableRun, Failure, Handler, Lane, Mark, Next, Occurrence};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Outcome, When};
@@ -85,13 +84,11 @@ impl Task {
         let Some(Handler::Sync(handler)) = shared.handlers.get(&self.job.kind) else {
             unreachable!("it is claimed for the lane of its handler")
         };
-        let answer = {
-            let (run, _inside) = (self.run_of(occurrence), Inside::of(&shared.reporter.counters));
-            self.span().in_scope(|| {
-                guarded(|| handler(&run, &self.job.payload).map_err(Failed::of))
-                    .unwrap_or_else(|message| Err(Failed::Panic(message)))
-            })
-        };
+        let run = self.run_of(occurrence);
+        let answer = self.span().in_scope(|| {
+            guarded(|| handler(&run, &self.job.payload).map_err(Failed::of))
+                .unwrap_or_else(|message| Err(Failed::Panic(message)))
+        });
         self.answered(answer, began, occurrence);
     }
 
@@ -139,6 +136,11 @@ impl Task {
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
             shared.reporter.job(&self.held.name, EventKind::Slow(took));
+        }
+        // The claimer has not looked since.
+        let is_over = self.held.limit.is_some_and(|limit| took >= limit);
+        if is_over && self.held.mark(Mark::TimedOut) {
+            count(&shared.reporter.counters.of(&self.job.kind).counts.timed_out);
         }
         shared.reporter.counters.of(&self.job.kind).run_time.record_micros(took);
         if self.lane() == Lane::Threads {

@@ -15,7 +15,9 @@
 //! A future occupies no thread, so it begins as soon as fewer futures than the limit are in flight.
 //!
 //! If no job waits, the claim itself begins the runs that would begin at once. Such runs skip the
-//! queue and the commit of a `Begin`.
+//! queue and the commit of a `Begin`. The other jobs of a claim that may begin at once do so in one
+//! commit of the claimer. One worker must keep the order of jobs, so there they begin in the
+//! commits of the committer: those of two connections could overtake one another.
 //!
 //! A job that has lost its lease repeatedly may be the job that kills the process. Jobs that ran at
 //! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
@@ -29,6 +31,7 @@ use crate::store::Kinds;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wheelhouse_service::Handle;
 
@@ -40,6 +43,8 @@ pub(crate) struct Waiting {
     inner: Mutex<Inner>,
     /// Held by a thread that hands begun runs to the workers.
     order: Mutex<()>,
+    /// The number of calls of [`advance`](Self::advance) that are not answered.
+    advancing: AtomicUsize,
     /// Notified when each run that has begun has ended.
     idle: Condvar,
     /// The workers. `None` in a program without handlers.
@@ -75,13 +80,13 @@ impl Inner {
 
 impl Waiting {
     pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
-        let (inner, order, idle) = (Mutex::default(), Mutex::default(), Condvar::new());
-        Self { inner, order, idle, service, at_once, paces }
+        let (inner, order, advancing) = (Mutex::default(), Mutex::default(), AtomicUsize::new(0));
+        Self { inner, order, advancing, idle: Condvar::new(), service, at_once, paces }
     }
 
     /// Keeps other threads from handing begun runs to the workers until the guard is dropped. Both
-    /// a claimer and a committer begin runs. Without this, the first run of a claimer could end,
-    /// and a committer begin the next job that waits, before the claimer hands over its second run.
+    /// a claim and a committer begin runs. Without this, the first run of a claim could end, and a
+    /// committer begin the next job that waits, before the claimer hands over its second run.
     pub(crate) fn keep_order(&self) -> MutexGuard<'_, ()> {
         self.order.lock()
     }
@@ -92,7 +97,7 @@ impl Waiting {
     }
 
     /// Returns `true` if a lane runs one job at a time, in the order of claims.
-    pub(super) fn has_one_worker(&self, lane: Lane) -> bool {
+    fn has_one_worker(&self, lane: Lane) -> bool {
         self.at_once[lane as usize] == 1
     }
 
@@ -114,9 +119,9 @@ impl Waiting {
         MayBegin { free: at_once.saturating_sub(jobs.begun), soon }
     }
 
-    /// Adds claimed jobs, in order. Returns the jobs that may begin, and those that the claim has
-    /// begun. If the claim of another store has begun runs for the same workers at the same time,
-    /// those of this claim are released.
+    /// Adds claimed jobs, in order. Returns those that the claim has begun, and the jobs of lanes
+    /// with several workers that may begin. If the claim of another store has begun runs for the
+    /// same workers at the same time, those of this claim are released.
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>, may_begin: MayBegin) -> Ready {
         let (mut ready, mut begun) = (Ready::default(), Vec::new());
         let mut inner = self.inner.lock();
@@ -135,23 +140,38 @@ impl Waiting {
         }
         drop(inner);
         begun.into_iter().for_each(|(task, slot)| ready.add(task, slot));
-        self.take(ready)
-    }
-
-    /// Takes out the jobs that may begin.
-    fn take(self: &Arc<Self>, mut ready: Ready) -> Ready {
-        while let Some((task, slot)) = self.next() {
-            ready.add(task, slot);
-        }
+        Lane::ALL
+            .into_iter()
+            .filter(|lane| !self.has_one_worker(*lane))
+            .for_each(|lane| self.take(lane, &mut ready));
         ready
     }
 
-    fn next(self: &Arc<Self>) -> Option<(Task, Slot)> {
-        let inner = &mut *self.inner.lock();
-        Lane::ALL.into_iter().find_map(|lane| self.next_of(lane, inner))
+    /// Puts the `Begin`s of `ready`, and those of all jobs that may begin, into the queues of the
+    /// committers, and ends the jobs that do not begin. One thread at a time takes jobs out: a
+    /// second one could put a later job into a queue first.
+    pub(super) fn advance(self: &Arc<Self>, mut ready: Ready) {
+        // A thread that finds another one here leaves the jobs to it.
+        let mut calls = usize::from(self.advancing.fetch_add(1, Ordering::SeqCst) == 0);
+        while calls > 0 {
+            Lane::ALL.into_iter().for_each(|lane| self.take(lane, &mut ready));
+            ready.begins.drain(..).for_each(Task::submit);
+            calls = self.advancing.fetch_sub(calls, Ordering::SeqCst) - calls;
+        }
+        // Afterwards, since this may call an observer.
+        ready.begins.into_iter().for_each(Task::submit);
+        ready.left_out.into_iter().for_each(|(mut task, end)| task.end(end));
     }
 
-    fn next_of(self: &Arc<Self>, lane: Lane, inner: &mut Inner) -> Option<(Task, Slot)> {
+    /// Takes out the jobs of a lane that may begin.
+    fn take(self: &Arc<Self>, lane: Lane, ready: &mut Ready) {
+        while let Some((task, slot)) = self.next(lane) {
+            ready.add(task, slot);
+        }
+    }
+
+    fn next(self: &Arc<Self>, lane: Lane) -> Option<(Task, Slot)> {
+        let inner = &mut *self.inner.lock();
         let has_suspect = inner.has_suspect;
         let (jobs, at_once) = (&mut inner.lanes[lane as usize], self.at_once[lane as usize]);
         let may = |task: &Task| !(task.is_suspect && has_suspect);
@@ -256,12 +276,6 @@ impl Ready {
             }
         }
     }
-
-    /// Hands the `Begin`s to the committers, and ends the jobs that do not begin.
-    pub(super) fn submit(self) {
-        self.begins.into_iter().for_each(Task::submit);
-        self.left_out.into_iter().for_each(|(mut task, end)| task.end(end));
-    }
 }
 
 /// The slot of a job that has begun. When it is dropped, the next job may begin.
@@ -296,6 +310,6 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.leave().into_iter().for_each(|waiting| waiting.take(Ready::default()).submit());
+        self.leave().into_iter().for_each(|waiting| waiting.advance(Ready::default()));
     }
 }

@@ -171,7 +171,6 @@ impl Task {
     }
 
     pub(super) fn lose(&mut self) {
-        self.held.mark(Mark::Ended);
         if self.held.supersede() {
             self.shared().reporter.job(&self.held.name, EventKind::LeaseLost);
         }

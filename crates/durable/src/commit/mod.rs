@@ -102,8 +102,7 @@ fn commit(queue: &Queue, batch: Batch) -> Batch {
     let mut kept = Batch::default();
     match queue.try_commit(&batch.changes) {
         Ok(outcomes) => {
-            for ((change, recipient), outcome) in batch.into_pairs().zip(outcomes) {
-                queue.count(&change, outcome);
+            for ((_, recipient), outcome) in batch.into_pairs().zip(outcomes) {
                 recipient.tell(outcome);
             }
         }

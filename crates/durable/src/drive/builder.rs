@@ -133,26 +133,13 @@ impl Builder {
     /// Hands the runs of [async handlers](Handlers::on_async) to an executor, such as tokio. Each
     /// run is a future that the executor polls until it is ready. Without this, the
     /// [`workers`](Self::workers) poll them: there, futures that need the reactor or the timers of
-    /// a runtime panic. The function must return soon.
+    /// a runtime panic. The function must return soon. [`Handlers::on_async`] has an example with
+    /// tokio.
     ///
     /// If the executor drops a run before it began, the job is released, and due again after a
     /// third of the [visibility timeout](Self::visibility_timeout); an
     /// [event](crate::EventKind::Dropped) reports it. If it drops it later, the run has failed, and
     /// is retried.
-    ///
-    /// ```
-    /// use wheelhouse_durable::store::MemoryStore;
-    /// use wheelhouse_durable::{Durable, Handlers, Next};
-    ///
-    /// # let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    /// let handlers = Handlers::new().on_async_bytes("mail/1", |_, _| async { Ok(Next::Done) });
-    /// let tokio = runtime.handle().clone();
-    /// let timers = Durable::builder(handlers)
-    ///     .spawn_on(move |run| drop(tokio.spawn(run)))
-    ///     .start(MemoryStore::new())?;
-    /// # drop(timers);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
         self.spawner = Some(Box::new(spawn));
         self

@@ -1,8 +1,8 @@
 //! The owner of the threads.
 
+use super::Timers;
 use super::away::ask_all;
 use super::parts::{Parts, Shard, Spawner};
-use super::{Inside, Timers};
 use crate::claim::Message;
 use crate::error::StartError;
 use crate::store::Store;
@@ -12,6 +12,7 @@ use std::ops::Deref;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use wheelhouse_service::internal::is_in_run;
 use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 
 /// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
@@ -111,18 +112,6 @@ impl Durable {
     /// Like [`stop`](Self::stop), but for async code: it blocks no thread of the caller. The stop
     /// begins with the call, and continues if the future is dropped. It uses a thread while it
     /// waits.
-    ///
-    /// ```
-    /// # use wheelhouse_durable::store::MemoryStore;
-    /// # use wheelhouse_durable::{Durable, Handlers};
-    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-    /// let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
-    /// timers.stop_async().await;
-    /// # Ok(())
-    /// # }
-    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn stop_async(self) -> Stopping<()> {
         self.begin_stop(None, |_| ())
     }
@@ -140,8 +129,7 @@ impl Durable {
     ) -> Stopping<T> {
         self.begin_end();
         // A handler must not wait for itself: another thread waits for it.
-        let inside =
-            Inside::is_of(&self.timers.shared().reporter.counters).then(|| self.end(longest));
+        let inside = self.is_called_inside().then(|| self.end(longest));
         Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
@@ -164,8 +152,7 @@ impl Durable {
     /// Stops, and waits for handlers up to `longest`, or without a limit. Returns how many are
     /// still running.
     fn end(&mut self, longest: Option<Duration>) -> usize {
-        let is_inside = Inside::is_of(&self.timers.shared().reporter.counters);
-        if !is_inside || self.is_inside || self.shards.is_empty() {
+        if !self.is_called_inside() || self.is_inside || self.shards.is_empty() {
             return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }
         // A handler calls this. Another thread waits for its run and commits its end.
@@ -180,6 +167,11 @@ impl Durable {
             rest.end_here(longest);
         }));
         0
+    }
+
+    /// Returns `true` if this thread is in a run of these timers.
+    fn is_called_inside(&self) -> bool {
+        self.timers.shared().waiting.service().is_some_and(is_in_run)
     }
 
     /// Prevents further runs.

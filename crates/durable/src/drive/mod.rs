@@ -3,7 +3,6 @@
 mod away;
 mod builder;
 mod durable;
-mod inside;
 mod jobs;
 mod parts;
 mod paused;
@@ -14,7 +13,6 @@ mod timers;
 
 pub use builder::Builder;
 pub use durable::Durable;
-pub(crate) use inside::Inside;
 pub use jobs::{JobState, Jobs};
 #[cfg(feature = "sim")]
 pub(crate) use parts::Parts;

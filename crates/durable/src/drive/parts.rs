@@ -39,12 +39,9 @@ pub(crate) struct Shard {
     pub(crate) claimer: Option<(Claimer, Receiver<()>)>,
 }
 
-/// The connection and the messages of a claimer that is not started.
-struct Claim {
-    /// The connection that commits, unless the store can serve two at once.
-    store: SharedStore,
-    inbox: Receiver<Message>,
-}
+/// The connection of a claimer that is not started, and its messages. It is the connection that
+/// commits, unless the store can serve two at once.
+type Claim = (SharedStore, Receiver<Message>);
 
 impl Parts {
     /// Returns the configuration of the workers. `None` in a program without handlers.
@@ -116,7 +113,7 @@ impl Parts {
         let store: SharedStore = Arc::new(FairMutex::new(store));
         let claim = has_handlers.then(|| {
             let beside = beside.map(|store| Arc::new(FairMutex::new(store)));
-            Claim { store: beside.unwrap_or_else(|| Arc::clone(&store)), inbox }
+            (beside.unwrap_or_else(|| Arc::clone(&store)), inbox)
         });
         let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
         let catch_up_rate = self.settings.catch_up_rate.map(part);
@@ -141,7 +138,7 @@ impl Parts {
 
 impl Shard {
     fn new(timers: Timers, claim: Option<Claim>) -> Result<Self, StartError> {
-        let claimer = |Claim { store, inbox }| {
+        let claimer = |(store, inbox)| {
             let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build()?;
             Ok(Claimer::new(timers.clone(), store, inbox, wheel))
         };

@@ -1,38 +1,32 @@
 //! The errors of a handler.
 
+use crate::store::write_sources;
 use std::error::Error;
 use std::fmt;
 
 /// Any error of a handler: `?` converts every error type. The job is retried with backoff, up to
 /// [`max_attempts`](crate::Builder::max_attempts) attempts. A [`Stop`] makes it a dead letter at
 /// once.
-pub struct Failure {
-    error: Box<dyn Error + Send + Sync>,
-}
+pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
     /// Returns `true` if the job must not be retried.
     pub(crate) fn is_final(&self) -> bool {
-        self.error.is::<Stop>()
+        self.0.is::<Stop>()
     }
 }
 
 impl fmt::Display for Failure {
     /// The error and its chain of sources.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)?;
-        let mut source = self.error.source();
-        while let Some(error) = source {
-            write!(f, ": {error}")?;
-            source = error.source();
-        }
-        Ok(())
+        self.0.fmt(f)?;
+        write_sources(f, &*self.0)
     }
 }
 
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Failure").field(&self.error).finish()
+        f.debug_tuple("Failure").field(&self.0).finish()
     }
 }
 
@@ -40,7 +34,7 @@ impl fmt::Debug for Failure {
 /// `From<T> for T`.
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self { error: error.into() }
+        Self(error.into())
     }
 }
 
@@ -57,20 +51,18 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
 /// assert_eq!(close(None).unwrap_err().to_string(), "no such order");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    reason: String,
-}
+pub struct Stop(String);
 
 impl Stop {
     /// Creates the error. The dead letter keeps `reason`.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
+        Self(reason.into())
     }
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
+        f.write_str(&self.0)
     }
 }
 

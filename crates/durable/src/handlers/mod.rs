@@ -107,18 +107,6 @@ impl Handlers {
 
     /// Adds an async handler for a kind, which takes the payload as bytes. See
     /// [`on_async`](Self::on_async).
-    ///
-    /// ```
-    /// use wheelhouse_durable::{DurableRun, Failure, Handlers, Next};
-    ///
-    /// async fn close(run: DurableRun<'static>, order: Vec<u8>) -> Result<Next, Failure> {
-    ///     let order = String::from_utf8(order)?;
-    ///     let plan = run.timers().after(std::time::Duration::from_secs(60));
-    ///     plan.submit_bytes("mail/1", order).await?;
-    ///     Ok(Next::Done)
-    /// }
-    /// let handlers = Handlers::new().on_async_bytes("close-order/1", close);
-    /// ```
     pub fn on_async_bytes<F, Fut>(mut self, kind: impl Into<Kind>, handler: F) -> Self
     where
         F: Fn(DurableRun<'static>, Vec<u8>) -> Fut + Send + Sync + 'static,

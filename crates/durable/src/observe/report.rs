@@ -18,8 +18,9 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Reports that the store has failed.
+    /// Counts and reports that the store has failed.
     pub(crate) fn report_failure(&self, error: &StoreError) {
+        count(&self.counters.others.counts.store_errors);
         let error = match &self.store_name {
             Some(name) => format!("{name}: {error}"),
             None => error.to_string(),

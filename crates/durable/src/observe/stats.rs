@@ -1,11 +1,11 @@
 //! Counters and distributions, for each kind and in total.
 
 use crate::store::Kind;
-use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
+use wheelhouse_service::internal::Distribution as Numbers;
 
 /// A counter: its name for Prometheus, its help text, its value.
 pub(super) type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
@@ -74,56 +74,9 @@ counters! {
     }
 }
 
-/// A summary of a distribution. Quantiles are exact to 1 %; count, sum and maximum are exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Summary {
-    /// The number of recorded values.
-    pub count: u64,
-    /// The sum of all values.
-    pub sum: u64,
-    /// The median.
-    pub p50: u64,
-    /// One value in ten is larger.
-    pub p90: u64,
-    /// One value in a hundred is larger.
-    pub p99: u64,
-    /// One value in a thousand is larger.
-    pub p999: u64,
-    /// The largest value.
-    pub max: u64,
-}
-
-/// A distribution of integers.
-#[derive(Clone)]
-pub(crate) struct Numbers {
-    histogram: Histogram<u64>,
-    sum: u64,
-    max: u64,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        let histogram = Histogram::new_with_bounds(1, 1 << 40, 2);
-        let histogram = histogram.expect("constant bounds, which are valid");
-        Self { histogram, sum: 0, max: 0 }
-    }
-}
-
-impl Numbers {
-    fn add(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect("the same bounds");
-        self.sum = self.sum.saturating_add(other.sum);
-        self.max = self.max.max(other.max);
-    }
-
-    fn summary(&self) -> Summary {
-        let (histogram, sum, max) = (&self.histogram, self.sum, self.max);
-        let at = |quantile| histogram.value_at_quantile(quantile).min(max);
-        let (p50, p90, p99, p999) = (at(0.5), at(0.9), at(0.99), at(0.999));
-        Summary { count: histogram.len(), sum, p50, p90, p99, p999, max }
-    }
-}
+/// A summary of a distribution of integers. Quantiles are exact to 1 %; count, sum and maximum are
+/// exact.
+pub type Summary = wheelhouse_service::Summary<u64>;
 
 /// A distribution that several threads record values in.
 #[derive(Default)]
@@ -131,10 +84,7 @@ pub(crate) struct Distribution(Mutex<Numbers>);
 
 impl Distribution {
     pub(crate) fn record(&self, value: u64) {
-        let mut numbers = self.0.lock();
-        numbers.histogram.saturating_record(value);
-        numbers.sum = numbers.sum.saturating_add(value);
-        numbers.max = numbers.max.max(value);
+        self.0.lock().record(value);
     }
 
     pub(crate) fn record_micros(&self, time: Duration) {
@@ -147,8 +97,12 @@ impl Distribution {
     }
 
     fn summary(&self) -> Summary {
-        self.read().summary()
+        summary(&self.read())
     }
+}
+
+fn summary(numbers: &Numbers) -> Summary {
+    numbers.summary(|value| value)
 }
 
 /// Counters and distributions of a kind.
@@ -218,8 +172,8 @@ impl Counters {
             in_flight,
             overdue: Duration::ZERO,
             store: BTreeMap::new(),
-            lateness: lateness.summary(),
-            run_time: run_time.summary(),
+            lateness: summary(&lateness),
+            run_time: summary(&run_time),
             kinds: self.kinds.iter().map(|(kind, its)| (kind.clone(), its.snapshot())).collect(),
             commit_time: self.commit_time.summary(),
             claim_time: self.claim_time.summary(),

@@ -41,11 +41,11 @@ impl fmt::Display for StoreError {
         match self {
             Self::Io(error) => {
                 write!(f, "the storage failed: {error}")?;
-                sources(f, error)
+                write_sources(f, error)
             }
             Self::Unavailable(error) => {
                 write!(f, "the store cannot be reached: {error}")?;
-                sources(f, &**error)
+                write_sources(f, &**error)
             }
             Self::Format { found, known } => write!(
                 f,
@@ -60,7 +60,7 @@ impl fmt::Display for StoreError {
 }
 
 /// Appends the sources of an error: clients of databases give the details only there.
-fn sources(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
+pub(crate) fn write_sources(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
     let mut sources = std::iter::successors(error.source(), |error| (*error).source());
     sources.try_for_each(|source| write!(f, ": {source}"))
 }

@@ -65,6 +65,7 @@ pub use clock::StoreClock;
 pub(crate) use entry::SHARD;
 pub use entry::{ClaimLimit, Dead, Entry, Lease, Leased, Next, State};
 pub use error::StoreError;
+pub(crate) use error::write_sources;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub(crate) use key::{PAUSE, SHARD_KEY, is_kind};
 pub use memory::MemoryStore;

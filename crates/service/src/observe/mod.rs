@@ -5,4 +5,4 @@ mod stats;
 
 pub use prometheus::Exposition;
 pub(crate) use stats::Distributions;
-pub use stats::{Counts, Snapshot, Summary};
+pub use stats::{Counts, Distribution, Snapshot, Summary};

@@ -59,60 +59,52 @@ counters! {
     polls: "polls", "Polls for due jobs.";
 }
 
-/// An hour, in nanoseconds. A longer time counts as an hour, except in the sum and the maximum.
+/// An hour in nanoseconds. A greater number counts as this, except in the sum and the maximum.
 const LONGEST: u64 = 3_600_000_000_000;
 
 /// Two digits: quantiles are within 1 %, in some 40 KiB.
 const DIGITS: u8 = 2;
 
-/// A distribution of durations. Readers copy it: calculating quantiles takes longer than a run can
-/// wait for the lock.
-pub(crate) struct Distribution {
+/// A distribution of integers, such as durations in nanoseconds. Readers copy it: calculating
+/// quantiles takes longer than a run can wait for the lock.
+#[derive(Clone, Debug)]
+pub struct Distribution {
     histogram: Histogram<u64>,
-    /// Both in nanoseconds. The sum saturates at 584 years.
+    /// Saturates: for nanoseconds at 584 years.
     sum: u64,
-    longest: u64,
+    max: u64,
 }
 
 impl Default for Distribution {
     fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS)
             .expect("constant bounds, which are valid");
-        Self { histogram, sum: 0, longest: 0 }
+        Self { histogram, sum: 0, max: 0 }
     }
 }
 
 impl Distribution {
-    /// In nanoseconds: converting them to a `Duration` takes two divisions.
+    /// Records a number: converting nanoseconds to a `Duration` takes two divisions.
     #[inline]
-    fn record(&mut self, nanos: u64) {
-        self.histogram.saturating_record(nanos.max(1));
-        self.sum = self.sum.saturating_add(nanos);
-        self.longest = self.longest.max(nanos);
+    pub fn record(&mut self, value: u64) {
+        self.histogram.saturating_record(value);
+        self.sum = self.sum.saturating_add(value);
+        self.max = self.max.max(value);
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds the values of another distribution.
+    pub fn add(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("the same bounds");
         self.sum = self.sum.saturating_add(other.sum);
-        self.longest = self.longest.max(other.longest);
+        self.max = self.max.max(other.max);
     }
 
-    pub(crate) fn summary(&self) -> Summary {
-        let at = |quantile| match self.histogram.len() {
-            0 => Duration::ZERO,
-            // The histogram rounds up to the end of a bucket, which may exceed the longest time
-            // recorded.
-            _ => Duration::from_nanos(self.histogram.value_at_quantile(quantile).min(self.longest)),
-        };
-        Summary {
-            count: self.histogram.len(),
-            sum: Duration::from_nanos(self.sum),
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: Duration::from_nanos(self.longest),
-        }
+    /// Its summary, in the unit to which `of` converts numbers.
+    pub fn summary<T>(&self, of: impl Fn(u64) -> T) -> Summary<T> {
+        // The histogram rounds up to the end of a bucket, which may exceed the maximum.
+        let at = |quantile| of(self.histogram.value_at_quantile(quantile).min(self.max));
+        let (count, sum, max) = (self.histogram.len(), of(self.sum), of(self.max));
+        Summary { count, sum, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max }
     }
 }
 
@@ -135,25 +127,25 @@ impl Distributions {
     }
 }
 
-/// A summary of a distribution. Quantiles are within 1 % and reach up to an hour. Count, sum and
-/// maximum are exact.
+/// A summary of a distribution, of durations by default. Quantiles are within 1 %; those of
+/// durations reach up to an hour. Count, sum and maximum are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Summary {
-    /// The number of recorded durations.
+pub struct Summary<T = Duration> {
+    /// The number of recorded values.
     pub count: u64,
     /// The sum of all.
-    pub sum: Duration,
+    pub sum: T,
     /// The median.
-    pub p50: Duration,
-    /// One in ten is longer.
-    pub p90: Duration,
-    /// One in a hundred is longer.
-    pub p99: Duration,
-    /// One in a thousand is longer.
-    pub p999: Duration,
-    /// The longest.
-    pub max: Duration,
+    pub p50: T,
+    /// One in ten is greater.
+    pub p90: T,
+    /// One in a hundred is greater.
+    pub p99: T,
+    /// One in a thousand is greater.
+    pub p999: T,
+    /// The greatest.
+    pub max: T,
 }
 
 /// The state of the service at a moment. See [`prometheus`](Self::prometheus) for a text that
@@ -185,9 +177,10 @@ mod tests {
     #[test]
     fn a_summary_is_exact_at_the_ends_and_close_between() {
         let mut distribution = Distribution::default();
-        assert_eq!(distribution.summary(), Summary::default());
+        assert_eq!(distribution.summary(Duration::from_nanos), Summary::default());
         (1..=1000).for_each(|n| distribution.record(n * 1_000));
-        let Summary { count, sum, p50, p90, p99, p999, max } = distribution.summary();
+        let Summary { count, sum, p50, p90, p99, p999, max } =
+            distribution.summary(Duration::from_nanos);
         assert_eq!(
             (count, sum, max),
             (1000, Duration::from_micros(500_500), Duration::from_millis(1))
@@ -203,10 +196,10 @@ mod tests {
         let (mut distribution, two_hours) = (Distribution::default(), Duration::from_secs(7_200));
         distribution.record(0);
         distribution.record(7_200_000_000_000);
-        let Summary { count, sum, p99, max, .. } = distribution.summary();
+        let Summary { count, sum, p99, max, .. } = distribution.summary(Duration::from_nanos);
         assert_eq!((count, sum, max), (2, two_hours, two_hours));
         assert!(p99 >= Duration::from_secs(3500));
         distribution.record(u64::MAX);
-        assert_eq!(distribution.summary().sum, Duration::from_nanos(u64::MAX));
+        assert_eq!(distribution.summary(Duration::from_nanos).sum, Duration::from_nanos(u64::MAX));
     }
 }

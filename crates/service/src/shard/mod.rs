@@ -44,6 +44,7 @@ use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 use wheelhouse_core::Tick;
 
 struct Shard<W: ShardWork + ?Sized> {
@@ -363,8 +364,8 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
         snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
-        snapshot.lateness = all.lateness.summary();
-        snapshot.run_time = all.run_time.summary();
+        snapshot.lateness = all.lateness.summary(Duration::from_nanos);
+        snapshot.run_time = all.run_time.summary(Duration::from_nanos);
         snapshot
     }
 }

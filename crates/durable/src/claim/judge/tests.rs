@@ -70,12 +70,15 @@ fn a_late_periodic_run_stands_for_those_it_missed() {
         ("every=100", 100, again(1_200, 9), 1),
         ("every=100", 550, again(1_600, 13), 5),
         ("missed=burst;every=100", 550, again(1_100, 8), 0),
-        // No occurrence after its end.
-        ("expires=1150;every=100", 120, None, 1),
+        // No occurrence at its end or later.
+        ("expires=1200;every=100", 120, None, 1),
     ] {
         assert_eq!(judged(policy, late), run(1_000 + late, next, missed), "{policy} {late}");
     }
     assert_eq!(judged("late=skip:50;every=100", 550), Err(End::Skipped(again(1_600, 13))));
+    assert_eq!(judged("expires=1500;every=1000", 500), Err(End::Skipped(None)));
+    let late = judged("late=within:50;every=100", 550);
+    assert!(matches!(late, Err(End::GaveUp(_, next)) if next == again(1_600, 13)), "{late:?}");
 }
 
 #[test]
