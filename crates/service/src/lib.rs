@@ -207,7 +207,7 @@ pub mod internal {
 
     /// Returns `true` on a thread that is in a run of this service.
     pub fn is_in_run(service: &crate::Handle) -> bool {
-        service.shards().runs_on_this_thread() > 0
+        service.shards().is_in_run()
     }
 }
 

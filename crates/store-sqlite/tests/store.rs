@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::fs;
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::store::{MemoryStore, Outcome, Store, StoreClock, Timestamp};
+use wheelhouse_durable::store::{Outcome, Store, StoreClock, Timestamp};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_service::ManualClock;
 use wheelhouse_store_conformance::jobs::{KIND, ack, claim, key, names, one, put, rows};

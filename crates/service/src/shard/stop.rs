@@ -64,15 +64,21 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
+    /// The runs of this service in which this thread is.
+    fn own_runs(&self) -> Vec<Option<Id>> {
+        let own = |&(service, id): &(usize, Option<Id>)| (service == self.address()).then_some(id);
+        ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter_map(own).collect())
+    }
+
+    pub(crate) fn is_in_run(&self) -> bool {
+        !self.own_runs().is_empty()
+    }
+
     /// Excuses the runs in which this thread is: a stop that they call does not wait for them.
     /// Returns `true` if there are any.
     pub(crate) fn excuse_own_runs(&self) -> bool {
-        let is_own = |(service, _): &&(usize, Option<Id>)| *service == self.address();
-        let own: Vec<_> =
-            ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter(is_own).copied().collect());
-        own.iter()
-            .filter_map(|(_, id)| *id)
-            .for_each(|id| self.with(id.shard(), |state| state.runs.excuse(id)));
+        let own = self.own_runs();
+        own.iter().flatten().for_each(|id| self.with(id.shard(), |state| state.runs.excuse(*id)));
         !own.is_empty()
     }
 

@@ -155,7 +155,10 @@ fn the_key_of_a_job_that_cannot_be_retried_is_free_in_its_run() {
     let [run, future, overlapping] = keys.map(is_free);
     let plan = |key| rig.timers.after(ms(1)).key(key).retry(backoff);
     plan("run").run(run).unwrap();
-    let future = move |run: &Run<'_>| std::future::ready(future(run));
+    let future = move |run: &Run<'_>| {
+        future(run);
+        std::future::ready(())
+    };
     plan("async").run_async(future).unwrap();
     let plan = rig.timers.every(ms(1)).times(1).key("overlapping").retry(backoff);
     plan.run_overlapping(overlapping).unwrap();
