@@ -137,7 +137,7 @@ impl Task {
         // A job that hangs in each attempt would occupy one worker after the other. It is released,
         // so that another program may run it. This program checks it as often as it would renew the
         // lease.
-        if self.hangs.as_ref().is_some_and(|before| before.is_running()) {
+        if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
             return Err(End::Released(settings.visibility / 3));
         }
         // The job may have waited long, so its policy may forbid the run by now.

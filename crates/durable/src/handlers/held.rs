@@ -146,6 +146,11 @@ impl Held {
         self.has(Mark::Begun) && !self.has(Mark::Ended)
     }
 
+    /// Returns `true` if its handler was called and has not returned.
+    pub(crate) fn is_in_handler(&self) -> bool {
+        self.called.load(Ordering::Relaxed) != 0 && !self.has(Mark::Ended)
+    }
+
     /// When the lease ends.
     pub(crate) fn until(&self) -> Moment {
         Moment::from_nanos(self.until.load(Ordering::Relaxed))

@@ -161,16 +161,14 @@ impl Driver {
             });
             // Both are rare, so they share a branch.
             if rest.is_left || stage != StopStage::Open {
-                let run = ended.take();
-                if rest.is_left
-                    && let Some(LeaderRun::Other(run)) = run
-                {
-                    let _inside = shards.enter(Some(run.facts.id));
-                    due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
-                    continue;
-                }
-                if follows {
-                    shards.handed_in(stage);
+                match ended.take() {
+                    Some(LeaderRun::Other(run)) if rest.is_left => {
+                        let _inside = shards.enter(Some(run.facts.id));
+                        due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
+                        continue;
+                    }
+                    Some(_) => shards.handed_in(stage),
+                    None => {}
                 }
             }
             ended = None;

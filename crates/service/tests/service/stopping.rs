@@ -121,7 +121,8 @@ fn an_observer_may_stop_the_service_while_a_future_waits() {
     let sends = |timers: &Handle| {
         waits(timers);
         wait_until(|| timers.snapshot().running == 1);
-        drop(timers.after(ms(0)).send(&bounded(0).0, ()).unwrap());
+        let (closed, _) = bounded(0);
+        drop(timers.after(ms(0)).send(&closed, ()).unwrap());
     };
     for n in 0..kinds().len() {
         let builder = || kinds().into_iter().nth(n).unwrap().1;
