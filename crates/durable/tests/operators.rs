@@ -249,15 +249,15 @@ fn bury(world: &World, letters: usize) {
 #[test]
 fn leases_are_renewed_between_the_pages_of_dead_letters() {
     let world = World::new();
-    bury(&world, 5 * 16);
-    world.clock.advance(MINUTE);
-    let (page, pages) = bounded(0);
-    *world.faults.pages.lock() = Some(page);
     let (handlers, with) = always_waiting();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
     let timers = with(world.builder(handlers).most_dead_letters(3).start(store).unwrap());
     // Dropped before the timers, so that a failing test does not hang.
-    let pages = pages;
+    let (page, pages) = bounded(0);
+    *world.faults.pages.lock() = Some(page);
+    // From here on each page waits, also one of the look at the start.
+    bury(&world, 5 * 16);
+    world.clock.advance(MINUTE);
     schedule(&timers, "k");
     receive(&pages);
     assert_eq!(timers.next(), "k");
