@@ -90,6 +90,15 @@ impl<B, W: Write + Seek> Recorder<B, W> {
     pub fn into_timer(self) -> B {
         self.timer
     }
+
+    /// Writes a timer's new deadline, if it has moved.
+    #[inline]
+    fn write_move(&mut self, id: TimerId, deadline: Tick, moved: bool) -> bool {
+        if moved {
+            self.trace_output.write(Op::Reschedule { label: id.index(), deadline });
+        }
+        moved
+    }
 }
 
 impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
@@ -126,19 +135,13 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let moved = self.timer.reschedule(id, deadline);
-        if moved {
-            self.trace_output.write(Op::Reschedule { label: id.index(), deadline });
-        }
-        moved
+        self.write_move(id, deadline, moved)
     }
 
     #[inline]
     fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
         let moved = self.timer.postpone(id, deadline);
-        if moved {
-            self.trace_output.write(Op::Reschedule { label: id.index(), deadline });
-        }
-        moved
+        self.write_move(id, deadline, moved)
     }
 
     #[inline]
