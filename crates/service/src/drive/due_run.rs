@@ -213,7 +213,9 @@ pub(super) fn finish(
         if let Some(kind) = result.undelivered {
             shared.report(timers.job_handle(id, info.clone()), kind.clone());
         }
-        report_failure(timers, id, info.as_ref(), called, result.error);
+        if run.failed {
+            report_failure(timers, id, info.as_ref(), called, result.error);
+        }
         if is_slow {
             shards.with(id.shard(), |state| {
                 let unwatch = |lead: &Member| state.runs.unwatch_thread(lead.number());
