@@ -1,9 +1,10 @@
 //! Jobs, changes and calls for the tests of a store. A call that fails panics.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_durable::Durable;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
@@ -107,6 +108,15 @@ pub fn fails<T>(answer: Result<T, StoreError>, text: &str) -> StoreError {
     let Err(error) = answer else { panic!("no error with the text: {text}") };
     assert!(error.to_string().contains(text), "{error}");
     error
+}
+
+/// Schedules a job each millisecond. Fails unless its handler sends three occurrences to `ran`, one
+/// after the other.
+pub fn continues(timers: &Durable, ran: &mpsc::Receiver<u64>) {
+    timers.every(Duration::from_millis(1)).unwrap().key("tick").schedule_bytes(KIND, "").unwrap();
+    let next = || ran.recv_timeout(Duration::from_secs(60)).expect("a next occurrence");
+    let occurrences = [next(), next(), next()];
+    assert!(occurrences.is_sorted_by(|a, b| a < b), "{occurrences:?}");
 }
 
 /// Counts the calls of the store's waker.
