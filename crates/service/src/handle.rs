@@ -140,10 +140,9 @@ impl Handle {
     }
 
     /// Releases memory that belonged to jobs which are gone, also that of their keys. A shard that
-    /// had 65,536 jobs or more and has 1,024 or fewer left does so by itself: when one of its jobs
-    /// has run, when the earliest deadline there has come, also that of a cancelled job, and in
-    /// [`next_wakeup`](crate::Scheduler::next_wakeup). While the timers of a shard are moved,
-    /// threads that schedule there wait. O(n) for n slots, used or free, and n keys. A custom
+    /// had 65,536 jobs or more does so by itself when it has 1,024 left, when it has none left, and
+    /// when one of the last 1,024 has run. While the timers of a shard are moved, threads that
+    /// schedule there wait. O(n) for n slots, used or free, and n keys. A custom
     /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
         (0..self.shards().count() as u32).for_each(|shard| self.shards().shrink(shard));

@@ -9,7 +9,7 @@ const SEGMENT: usize = 1024;
 
 /// An arena with more values than this is not [spacious](Arena::is_spacious), so that releasing
 /// memory moves the timers of some thousand jobs at most.
-const FEW: usize = 1024;
+pub(super) const FEW: usize = 1024;
 
 /// An arena with fewer segments than this is not spacious either. Searching this many segments
 /// takes less than a millisecond.
@@ -104,11 +104,12 @@ impl<T> Arena<T> {
         self.filling
     }
 
-    /// Returns `true` if most of the memory is unused, few values are left, and the memory has
-    /// grown since some was last released.
+    /// Returns `true` if most of the memory is unused, few values are left, and more can be released
+    /// than the last time: the memory has grown since, or no value holds a segment any more.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
-        self.len <= FEW && self.segments.len() - self.released >= MANY + self.kept
+        let kept = if self.len == 0 { 0 } else { self.kept };
+        self.len <= FEW && self.segments.len() - self.released >= MANY + kept
     }
 
     /// Removes and returns the segments without a value, to be dropped without a lock. O(entries).

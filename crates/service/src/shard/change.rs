@@ -95,6 +95,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             Ending::Cancelled => self.counts.cancelled += 1,
             Ending::Stopped => self.counts.stopped += 1,
         }
+        self.look_if_spacious();
         debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
         if let Some(room) = &self.room {
             let before = room.fetch_sub(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Releases the memory of jobs that are gone.
 
 use super::Shards;
+use super::arena::FEW;
 use super::dyn_timer::{DynTimer, default_wheel};
 use super::handover::ShardWork;
 use super::state::{ShardState, TimerState};
@@ -11,6 +12,17 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         self.slots.is_spacious()
+    }
+
+    /// Called after a job was removed. The job that leaves few, and the last one, make the driver
+    /// look into the shard at once if a storm of jobs has left memory. Otherwise the driver would
+    /// not look before the earliest deadline, even that of a cancelled job. Other removals do not
+    /// wake it.
+    #[inline]
+    pub(super) fn look_if_spacious(&mut self) {
+        if [0, FEW].contains(&self.slots.len()) && self.is_spacious() {
+            self.next = 0;
+        }
     }
 
     /// Removes the memory that no job needs, and returns it to be dropped without the lock. O(n)

@@ -7,7 +7,7 @@ use crate::common::{HOUR, Log, Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, JobHandle, Run};
 
@@ -213,6 +213,29 @@ fn after_a_storm_memory_is_given_back() {
     // Also before the scheduler sleeps, and when it looks.
     after_a_storm(|rig| _ = rig.scheduler.next_wakeup());
     after_a_storm(|rig| _ = rig.play(811));
+}
+
+/// The driver need not wait for the earliest deadline, which may be an hour ahead. The jobs that are
+/// cancelled last are in all parts of the memory.
+#[test]
+fn the_end_of_a_storm_wakes_a_driver_that_sleeps() {
+    let mut rig = Rig::new();
+    let wakes = Log::default();
+    let log = wakes.clone();
+    rig.scheduler.set_waker(Arc::new(move || log.push(())));
+    rig.play(1);
+    let left = measure(|| {
+        let storm = (0..200_000).map(|n| (n % 200, one_shot(&rig.timers, n)));
+        let (last, first): (Vec<_>, Vec<_>) = storm.partition(|(part, _)| *part == 0);
+        for jobs in [first, last] {
+            rig.scheduler.next_wakeup();
+            wakes.take();
+            jobs.into_iter().for_each(|(_, job)| drop(job.cancel().unwrap()));
+            assert_eq!(wakes.take().len(), 1);
+            rig.scheduler.poll(at(1));
+        }
+    });
+    assert!(left.bytes_current < 10_000, "{left:?}");
 }
 
 /// The bytes of this process that are in memory, of those that it may change.
