@@ -1,9 +1,9 @@
-//! The bounds for our own service, relative to others in the same run. The p99.9 of `fires` is
+//! The bounds for our own service, relative to others in the same run. The p99.9 of fires is
 //! compared with that of a thread that only sleeps.
 
 use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
-    Producers, Refresh, Schedule, Sessions, SlowJobs,
+    Producers, Refresh, Schedule, Server, Sessions, SlowJobs,
 };
 use wheelhouse_frame::{Bound, Target};
 
@@ -41,7 +41,9 @@ pub(crate) const TARGETS: &[Target<Experiment>] = &[
     Target::new(Fires, OURS, "CPU/job", Bound::NoMoreThan(HEAP)),
     Target::new(Fires, OURS, "CPU/job", Bound::AtMostTimes(1.2, QUEUE)),
     Target::new(Fires, "wheelhouse-1ms", "CPU/job", Bound::AtMost(2_200.0)),
+    Target::new(Fires300k, OURS, "p50", Bound::AtMost(8e4)),
     Target::new(Fires300k, OURS, "p99", Bound::AtMost(1.5e5)),
+    Target::new(Fires300k, OURS, "p99.9", Bound::AtMostBeyond(1e6, SLEEPER)),
     Target::new(Fires300k, OURS, "CPU/job", Bound::NoMoreThan(HEAP)),
     Target::new(Fires300k, OURS, "CPU/job", Bound::AtMostTimes(1.2, QUEUE)),
     Target::new(SlowJobs, OURS, "p99", Bound::AtMost(2.5e5)),
@@ -49,6 +51,7 @@ pub(crate) const TARGETS: &[Target<Experiment>] = &[
     Target::new(MillisecondJobs, OURS, "p99", Bound::AtMostTimes(1.3, POOL)),
     Target::new(Periodic, OURS, "CPU/run", Bound::AtMost(1_000.0)),
     Target::new(Periodic, OURS, "CPU/run", Bound::NoMoreThan(TOKIO)),
+    Target::new(Server, OURS, "processors", Bound::NoMoreThan(HEAP)),
     Target::new(Sessions, OURS, "max", Bound::AtMost(1e8)),
     Target::new(Audit, OURS, "runs/s", Bound::Times(1.4, HEAP)),
     Target::new(Idle, OURS, "wake-ups", Bound::AtMost(0.0)),
