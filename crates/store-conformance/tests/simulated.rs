@@ -1,4 +1,4 @@
-//! Stores with a planted fault each: the simulator finds all of them.
+//! Stores with a planted fault each. The simulator finds nine kinds of them, and prints the seed.
 
 mod faulty;
 

@@ -42,13 +42,27 @@ fn program(connect: &impl Fn() -> Box<dyn Store>) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// The same in async code, where commits are awaited.
-async fn awaits(connect: &impl Fn() -> Box<dyn Store>) {
-    let (sender, _ran) = channel();
-    let timers = Durable::start(connect(), handlers(sender)).unwrap();
-    timers.after(HOUR).key("awaited").submit_bytes("work/1", "").await.unwrap();
-    assert_eq!(timers.cancel("awaited").unwrap(), Cancel::Cancelled);
-    timers.stop();
+/// A program whose handler is an async function, and which awaits commits and the stop.
+async fn awaits(connect: &impl Fn() -> Box<dyn Store>) -> Result<(), Box<dyn Error>> {
+    let (sender, ran) = channel();
+    let handler = move |_, payload: Vec<u8>| {
+        let sender = sender.clone();
+        async move {
+            tokio::task::yield_now().await;
+            sender.send(payload)?;
+            Ok(Next::Done)
+        }
+    };
+    let tokio = tokio::runtime::Handle::current();
+    let timers = Durable::builder(Handlers::new().on_async_bytes("work/1", handler))
+        .spawn_on(move |run| drop(tokio.spawn(run)))
+        .start(connect())?;
+    timers.after(Duration::ZERO).key("now").submit_bytes("work/1", "awaited").await?;
+    timers.after(HOUR).key("later").submit_bytes("work/1", "").await?;
+    assert_eq!(ran.recv_timeout(Duration::from_secs(30))?, b"awaited");
+    assert_eq!(timers.submit_cancel("later").await?, Cancel::Cancelled);
+    timers.stop_async().await;
+    Ok(())
 }
 
 fn everywhere(connect: impl Fn() -> Box<dyn Store> + Clone + Send + Sync + 'static) {
@@ -56,7 +70,7 @@ fn everywhere(connect: impl Fn() -> Box<dyn Store> + Clone + Send + Sync + 'stat
     let run = |what: &str| program(&connect).unwrap_or_else(|error| panic!("{what}: {error}"));
     run("no runtime");
     runtime.block_on(async { run("async code") });
-    runtime.block_on(awaits(&connect));
+    runtime.block_on(awaits(&connect)).expect("async handlers");
     let its = connect.clone();
     let task = runtime.spawn(async move { program(&its).map_err(|error| error.to_string()) });
     runtime.block_on(task).unwrap().expect("in a task");
