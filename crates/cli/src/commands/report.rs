@@ -38,15 +38,17 @@ pub(super) fn run(
     Ok(after_wrong_answers(run.failures.len()))
 }
 
-/// Inserts the summary of claims or services, which is not changed, into a README. With `check`,
-/// only compares. Returns `true` if the file was up to date.
+/// Inserts the summary of a run, which is not changed, into a page. The section is named after the
+/// page, and in the README it is that of the claims. With `check`, only compares. Returns `true` if
+/// the file was up to date.
 fn splice_summary(dir: &Path, file: &Path, check: bool) -> Result<bool> {
     // A file that only reports of claims have.
     let is_of_claims = dir.join("verdicts.json").exists();
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let (section, text, page) = if is_of_claims {
         ("claims", "All claims, with data and plots", "README.md")
     } else {
-        ("service", "All tables of this run", REPORT)
+        (stem.as_str(), "All tables of this run", REPORT)
     };
     let path = dir.join(SUMMARY);
     let summary = std::fs::read_to_string(&path)

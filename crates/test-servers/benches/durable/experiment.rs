@@ -86,6 +86,8 @@ impl Experiment for DurableExperiment {
         Target::new(Self::WithoutWaiting, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
         Target::new(Self::WithoutWaiting, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
         Target::new(Self::Opening, "sqlite", "open", Bound::AtMost(1e9)),
+        Target::new(Self::Batches, "sqlite", "schedules/s", Bound::Times(0.7, "bare-sqlite")),
+        Target::new(Self::Batches, "sqlite", "fires/s", Bound::Times(0.7, "bare-sqlite")),
         Target::new(Self::Waking, "sqlite", "woken p50", Bound::AtMost(5e5)),
         Target::new(Self::Waking, "sqlite", "woken p99", Bound::AtMost(5e6)),
         Target::new(Self::Waking, "sqlite", "idle wake-ups", Bound::AtMost(0.0)),
