@@ -99,8 +99,9 @@ pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
 pub use store::When;
-/// An async run for [`Builder::spawn_on`], and the future that [`Durable::stop_async`] returns.
-pub use wheelhouse_service::{AsyncRun, Stopping};
+/// An async run for [`Builder::spawn_on`], the delays for [`Builder::backoff`], and the future that
+/// [`Durable::stop_async`] returns.
+pub use wheelhouse_service::{AsyncRun, Backoff, Stopping};
 
 /// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
 /// reference to it.

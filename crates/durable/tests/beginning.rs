@@ -2,7 +2,7 @@
 //! and other programs take it if handlers take long.
 
 use crate::common::{
-    Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, key, millis, receive,
+    attempts_up_to, Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, key, millis, receive,
     schedule, secs, telling, wait_acked, wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
@@ -396,7 +396,7 @@ fn a_lost_answer_of_a_claim_costs_an_attempt_and_no_job() {
     for most in [1, 2, 20] {
         let world = World::new();
         let (handlers, attempts) = telling(|run| (key(run), run.attempt()));
-        let builder = world.builder(handlers).workers(2).max_attempts(most);
+        let builder = world.builder(handlers).workers(2).backoff(attempts_up_to(most));
         let timers = builder.start(FaultyStore::new(&world)).unwrap();
         timers.after(secs(1)).key("plain").schedule_bytes(KIND, "").unwrap();
         let once = timers.after(secs(1)).key("once").max_attempts(1);

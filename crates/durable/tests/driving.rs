@@ -7,7 +7,7 @@ use crate::common::{
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Builder, Error, Handlers, Next, StartError};
+use wheelhouse_durable::{Backoff, Builder, Error, Handlers, Next, StartError};
 
 /// The longest visibility timeout and the longest time between polls.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
@@ -18,11 +18,10 @@ type Set = fn(Builder) -> Builder;
 fn settings_that_cannot_be_are_refused() {
     let world = World::new();
     let start = |builder: Builder| builder.start(world.store.clone());
-    let wrong: [(Set, &str); 12] = [
+    let wrong: [(Set, &str); 11] = [
         (|its| its.workers(0), "handlers need one at least"),
         (|its| its.max_in_flight(0), "`max_in_flight` of zero"),
         (|its| its.async_runs(0), "`async_runs` of zero"),
-        (|its| its.max_attempts(0), "`max_attempts` of zero"),
         (|its| its.catch_up_rate(0), "leave it out"),
         (|its| its.poll(secs(0)), "`poll` below"),
         (|its| its.poll(LONGEST + millis(1)), "a year at most"),
@@ -49,7 +48,7 @@ fn large_settings_do_not_panic() {
         if run.attempt() == 1 { Err("no".into()) } else { Ok(Next::Done) }
     });
     let builder = world.builder(handlers).async_runs(usize::MAX);
-    let builder = builder.backoff(Duration::MAX, Duration::MAX).max_in_flight(usize::MAX);
+    let builder = builder.backoff(Backoff::new(Duration::MAX).cap(Duration::MAX)).max_in_flight(usize::MAX);
     let builder = builder.poll(LONGEST).visibility_timeout(LONGEST);
     let timers = builder.start(world.store.clone()).unwrap();
     schedule(&timers, "k");

@@ -1,7 +1,7 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
+    attempts_up_to, FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
     wait_until,
 };
 use std::future::Future;
@@ -20,7 +20,7 @@ use wheelhouse_service::ManualClock;
 fn an_end_that_the_store_refuses_for_good_is_given_up() {
     let world = World::new();
     world.faults.lock().never_acked = Some("bad");
-    let timers = world.builder(done()).max_attempts(2).start(FaultyStore::new(&world)).unwrap();
+    let timers = world.builder(done()).backoff(attempts_up_to(2)).start(FaultyStore::new(&world)).unwrap();
     schedule(&timers, "bad");
     let refused = |times| {
         let is_refused = |event: &&Event| matches!(event.kind, EventKind::EndRefused(_));

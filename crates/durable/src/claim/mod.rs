@@ -315,7 +315,7 @@ impl Claimer {
     fn may_begin(&self, its: &LaneClaims) -> MayBegin {
         let Shared { settings, waiting, stopping, .. } = self.timers.shared();
         let is_stopping = stopping.load(Ordering::SeqCst);
-        match !its.has_failed && !is_stopping && settings.max_attempts > 2 {
+        match !its.has_failed && !is_stopping && settings.backoff.most_attempts() > 2 {
             true => waiting.may_begin(its.lane, &its.kinds),
             false => MayBegin::default(),
         }

@@ -81,7 +81,7 @@ impl Task {
         let (most, limit, context) = its.map_or_else(Default::default, |its| {
             (its.max_attempts, its.limit, std::mem::take(&mut its.context))
         });
-        let most = most.unwrap_or(settings.max_attempts);
+        let most = most.unwrap_or(settings.backoff.most_attempts());
         let is_suspect = was_lost && job.attempt >= most.div_ceil(2);
         job.attempt = job.attempt.saturating_add(u32::from(!is_begun));
         // Only kinds with a handler are claimed.

@@ -7,15 +7,18 @@ use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::{Event, Observer};
-use crate::store::{Store, spread_backoff};
+use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::{AsyncRun, Clock, MonotonicClock};
+use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
 
 /// The most async runs in flight by default. It is the most renewals in a commit, so one commit
 /// renews the leases of all runs.
 const ASYNC_RUNS: usize = MOST_IN_BATCH;
+
+/// The attempts of a job by default.
+const ATTEMPTS: u32 = 20;
 
 /// The longest visibility timeout and the longest time between polls: a year. The wheel of the
 /// claimer cannot represent times that are centuries away.
@@ -71,8 +74,7 @@ impl Builder {
         let settings = Settings {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),
-            max_attempts: 20,
-            backoff: spread_backoff(Duration::from_secs(1), Duration::from_secs(3_600)),
+            backoff: Backoff::new(Duration::from_secs(1)).jitter(0.5).attempts(ATTEMPTS),
             catch_up_rate: None,
             slow_after: Duration::from_secs(30),
             limit: None,
@@ -165,18 +167,13 @@ impl Builder {
         self
     }
 
-    /// Sets the number of attempts after which a job becomes a dead letter: 20 by default. A job
-    /// can have [its own limit](crate::Plan::max_attempts).
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.settings.max_attempts = attempts;
-        self
-    }
-
-    /// Sets the delay before a retry: `first` after the first failure, and twice as
-    /// long after each further one, up to `longest`; 1 s and an hour by default. A random share of
-    /// up to a half is subtracted from each wait.
-    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.settings.backoff = spread_backoff(first, longest);
+    /// Sets the delays before retries, and after how many attempts a job becomes a dead letter. By
+    /// default the first delay is a second, later ones up to an hour, with a jitter of a half. A
+    /// backoff without [`attempts`](Backoff::attempts) has 20. A job can have [its own
+    /// limit](crate::Plan::max_attempts).
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        let is_unlimited = backoff.most_attempts() == u32::MAX;
+        self.settings.backoff = if is_unlimited { backoff.attempts(ATTEMPTS) } else { backoff };
         self
     }
 
@@ -303,7 +300,6 @@ impl Builder {
         refuse(workers == 0, "no workers: handlers need one at least")?;
         refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
         refuse(async_runs == 0, "`async_runs` of zero: no async handler would ever run")?;
-        refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
         refuse(settings.poll > LONGEST, "`poll` above a year: set a year at most")?;

@@ -36,7 +36,6 @@ use wheelhouse_service::{Backoff, Clock};
 pub(crate) struct Settings {
     pub(crate) visibility: Duration,
     pub(crate) poll: Duration,
-    pub(crate) max_attempts: u32,
     pub(crate) backoff: Backoff,
     pub(crate) catch_up_rate: Option<u32>,
     pub(crate) slow_after: Duration,

@@ -4,9 +4,9 @@ use crate::store::write_sources;
 use std::error::Error;
 use std::fmt;
 
-/// Any error of a handler: `?` converts every error type. The job is retried with backoff, up to
-/// [`max_attempts`](crate::Builder::max_attempts) attempts. A [`Stop`] makes it a dead letter at
-/// once.
+/// Any error of a handler: `?` converts every error type. The job is retried with
+/// [backoff](crate::Builder::backoff), up to its number of attempts. A [`Stop`] makes it a dead
+/// letter at once.
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {

@@ -131,9 +131,9 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// Sets the number of attempts, instead of [`Builder::max_attempts`].
+    /// Sets the number of attempts, instead of that of [`Builder::backoff`].
     ///
-    /// [`Builder::max_attempts`]: crate::Builder::max_attempts
+    /// [`Builder::backoff`]: crate::Builder::backoff
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.policy.max_attempts = Some(attempts.max(1));
         self

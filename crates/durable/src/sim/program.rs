@@ -127,7 +127,7 @@ impl Program {
         let program = Arc::new(Self {
             number,
             lease: parts.settings.visibility,
-            max_attempts: parts.settings.max_attempts,
+            max_attempts: parts.settings.backoff.most_attempts(),
             clock: clock.clone(),
             is_dead: AtomicBool::new(false),
             stalls_until: AtomicU64::new(0),

@@ -72,21 +72,16 @@ pub use memory::MemoryStore;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wheelhouse_service::Backoff;
 
-pub use wheelhouse_service::Backoff;
 /// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
 /// not block.
 pub use wheelhouse_service::Waker;
 
-/// The pauses between attempts to reach a server: from 10 ms to 1 s.
+/// The pauses between attempts to reach a server: from 10 ms to 1 s. With jitter, so that programs
+/// that lost it together do not try again together.
 pub fn reconnect_backoff() -> Backoff {
-    spread_backoff(Duration::from_millis(10), Duration::from_secs(1))
-}
-
-/// Subtracts a random share of up to a half from each pause, so that what failed together is not
-/// retried together.
-pub(crate) fn spread_backoff(first: Duration, longest: Duration) -> Backoff {
-    Backoff::new(first).cap(longest).jitter(0.5)
+    Backoff::new(Duration::from_millis(10)).cap(Duration::from_secs(1)).jitter(0.5)
 }
 
 /// The result of a [claim](Store::claim): the leased jobs, and when to claim next.

@@ -13,7 +13,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Store, StoreClock,
 };
 use wheelhouse_durable::{
-    Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next, Timers,
+    Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next, Timers,
 };
 use wheelhouse_service::ManualClock;
 
@@ -34,6 +34,11 @@ pub(crate) fn secs(secs: u64) -> Duration {
 
 pub(crate) fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// The default backoff with another number of attempts.
+pub(crate) fn attempts_up_to(most: u32) -> Backoff {
+    Backoff::new(secs(1)).jitter(0.5).attempts(most)
 }
 
 /// Schedules a job that is due now.

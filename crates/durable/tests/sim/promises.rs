@@ -5,7 +5,7 @@ use std::time::Duration;
 use wheelhouse_durable::sim::{Sim, World};
 use wheelhouse_durable::store::When;
 use wheelhouse_durable::{
-    Builder, Durable, DurableRun, Failure, Handlers, Late, Missed, Next, Stop,
+    Backoff, Builder, Durable, DurableRun, Failure, Handlers, Late, Missed, Next, Stop,
 };
 
 type Code = fn(&World, &DurableRun<'_>, &[u8]) -> Result<Next, Failure>;
@@ -60,8 +60,7 @@ fn builder(world: &World) -> Builder {
     });
     Durable::builder(handlers)
         .workers(2)
-        .max_attempts(4)
-        .backoff(SECOND, 60 * SECOND)
+        .backoff(Backoff::new(SECOND).cap(60 * SECOND).jitter(0.5).attempts(4))
         .visibility_timeout(20 * SECOND)
 }
 

@@ -53,8 +53,13 @@ impl Backoff {
 
     /// Gives up after this number of attempts, including the first. Zero counts as one.
     pub fn attempts(mut self, attempts: u32) -> Self {
-        self.attempts = attempts;
+        self.attempts = attempts.max(1);
         self
+    }
+
+    /// The number of [`attempts`](Self::attempts), or `u32::MAX` if it was not set.
+    pub fn most_attempts(&self) -> u32 {
+        self.attempts
     }
 
     /// Returns `true` if a retry follows after `failed` failures in a row.
