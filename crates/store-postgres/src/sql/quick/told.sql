@@ -9,7 +9,7 @@
         SELECT visible_at FROM wheelhouse.job
         WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > micros / 1000
             AND visible_at < its.at
-        LIMIT 1) IS NULL
+        ORDER BY visible_at DESC LIMIT 1) IS NULL
         OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
     LIMIT 1
 )
