@@ -104,9 +104,9 @@
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
 //! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. `commit_in`
 //! notices only a deletion, and only before your commit. All that was acknowledged before is in the
-//! file that was open. The store removes the journal, so that it cannot damage a file of
-//! the same name. The store does not notice if the file is overwritten in place (`cp copy
-//! orders.timers`): use `restore`.
+//! file that was open. The store removes the journal, so that it cannot damage a file of the same
+//! name. The store does not notice if the file is overwritten in place (`cp copy orders.timers`):
+//! use `restore`.
 //!
 //! **After a crash** the journal belongs to the file that was open. If another file has that name
 //! now, opening it is refused with the remedy, and neither file is changed. Files are identified by
