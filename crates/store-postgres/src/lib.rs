@@ -11,7 +11,7 @@
 //! });
 //! let store = PostgresStore::connect("postgres://shop@localhost/shop", "orders")?;
 //! let timers = Durable::start(store, handlers)?;
-//! timers.after(Duration::from_secs(1_800)).key("order-17").schedule("close-order/1", &17)?;
+//! timers.after(Duration::from_secs(1_800)).keeping("order-17").schedule("close-order/1", &17)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
