@@ -118,9 +118,9 @@
 //! # Fork
 //!
 //! The child of a `fork` has only the thread that called it, and no threads of the service. There,
-//! scheduled jobs never run, a call waits for ever if a thread of the parent held the lock of the
-//! shard, and `stop` and dropping the service panic or wait for ever. So start the service after
-//! the last `fork`: in each worker of a server that forks, and after a program has become a daemon.
+//! scheduled jobs never run. A call waits for ever if a thread of the parent held the lock of the
+//! shard. `stop` and dropping the service panic or wait for ever. So start the service after the
+//! last `fork`: in each worker of a server that forks, and after a program has become a daemon.
 //! `std::process::Command` is not affected, since its child runs another program.
 //!
 //! # Recipes
