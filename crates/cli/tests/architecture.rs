@@ -99,7 +99,7 @@ fn structures() -> Vec<String> {
 fn a_structure_depends_on_the_core_alone() {
     let dependencies = dependencies();
     for name in structures() {
-        let allowed = ["core", "slab", "indexmap"];
+        let allowed = ["core", "indexmap"];
         let other = dependencies[&name].iter().find(|it| !allowed.contains(&it.as_str()));
         assert_eq!(other, None, "{name} depends on another crate");
     }
@@ -205,6 +205,28 @@ fn published_crates_are_described() {
         }
         let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
         features_are_documented(&name, &package, manifest.parent().expect("a folder"));
+    }
+}
+
+/// A feature of the crate `wheelhouse` turns on the feature of the same name in each crate that it
+/// re-exports, unless that is on by default.
+#[test]
+fn features_of_the_crate_wheelhouse_reach_the_other_crates() {
+    let packages = packages();
+    let package = |name: &str| packages.iter().find(|it| name_of(it) == name);
+    let words = |list: &Value| -> BTreeSet<String> {
+        let list = list.as_array().into_iter().flatten();
+        list.map(|it| it.as_str().expect("a word").replace('?', "")).collect()
+    };
+    let own = package("wheelhouse").expect("it exists")["features"].as_object().expect("a map");
+    for other in dependencies()["wheelhouse"].iter().filter_map(|it| package(it)) {
+        let (name, features) = (&other["name"], other["features"].as_object().expect("a map"));
+        let by_default = words(&other["features"]["default"]);
+        for feature in features.keys().filter(|it| !by_default.contains(*it)) {
+            let Some(enables) = own.get(feature).filter(|_| feature != "default") else { continue };
+            let passed_on = format!("{}/{feature}", name.as_str().expect("a name"));
+            assert!(words(enables).contains(&passed_on), "{feature} does not enable {passed_on}");
+        }
     }
 }
 

@@ -36,8 +36,8 @@
 //!   become visible again when their leases end.
 //! * The start of a run is a separate change, **begin**, which is committed when a worker is free
 //!   for it. It counts the attempt. Until then the job can be cancelled, moved and replaced. If
-//!   workers are free at the time of the claim, the claim begins the runs itself, as long as the
-//!   jobs are first attempts without a policy.
+//!   workers are free at the time of the claim, the claim itself begins first attempts without a
+//!   *policy*: their plans set only a key and a due time.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it. A caller that
 //!   waits commits on its own thread if the committer has nothing to do.

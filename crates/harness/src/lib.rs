@@ -1,4 +1,4 @@
-//! Verifies, measures and compares timer facilities. The `wheelhouse` command and `cargo bench` are
+//! Verifies, measures and compares timer structures. The `wheelhouse` command and `cargo bench` are
 //! built on this crate.
 //!
 //! How a figure is made:

@@ -1,4 +1,4 @@
-//! Records what a program does with its timers, as a trace that any timer facility can replay.
+//! Records what a program does with its timers, as a trace that any timer structure can replay.
 //!
 //! The best structure for a program depends on what the program does: how many timers are live at a
 //! time, how far ahead their deadlines are, how many are cancelled, how often one is moved. A

@@ -94,13 +94,13 @@
 //!    [tick](Builder::tick), or to the [slack](OneShot::slack) of the job, which periodic jobs have
 //!    by default.
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods after the first, however late a
-//!    run was.
+//!    run was. [`Missed::Delay`] is the exception: a late run shifts the schedule.
 //! 3. **In order.** Jobs are dispatched in the order of the ticks of their deadlines. With one
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
-//!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. Two
-//!    exceptions: with [`Missed::Burst`], if the runs of a job take a period or longer, or overlap,
-//!    a run that makes up for a missed period begins after all jobs that are due by then; and when
-//!    all jobs are [resumed](Handle::resume), the order holds among the jobs of each thread.
+//!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
+//!    are two exceptions. With [`Missed::Burst`], if the runs of a job take a period or longer, or
+//!    overlap, a run that makes up for a missed period begins after all jobs that are due by then.
+//!    When all jobs are [resumed](Handle::resume), the order holds among the jobs of each thread.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
@@ -118,9 +118,9 @@
 //! # Fork
 //!
 //! The child of a `fork` has only the thread that called it, and no threads of the service. There,
-//! scheduled jobs never run, a call waits for ever if a thread of the parent held the lock of the
-//! shard, and `stop` and dropping the service panic or wait for ever. So start the service after
-//! the last `fork`: in each worker of a server that forks, and after a program has become a daemon.
+//! scheduled jobs never run. A call waits for ever if a thread of the parent held the lock of the
+//! shard. `stop` and dropping the service panic or wait for ever. So start the service after the
+//! last `fork`: in each worker of a server that forks, and after a program has become a daemon.
 //! `std::process::Command` is not affected, since its child runs another program.
 //!
 //! # Recipes

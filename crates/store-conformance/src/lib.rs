@@ -27,8 +27,7 @@
 //! # Processes
 //!
 //! [`history`] tests several processes on one store while they are stopped, killed and cut off.
-//! Each process logs its calls and the answers. A checker reads all logs: each acknowledged job ran
-//! or was cancelled, each occurrence has one accepted ack, no run is early.
+//! Each process logs its calls and the answers, and a checker reads all logs.
 //!
 //! # Formats
 //!

@@ -11,7 +11,7 @@
 //! });
 //! let store = PostgresStore::connect("postgres://shop@localhost/shop", "orders")?;
 //! let timers = Durable::start(store, handlers)?;
-//! timers.after(Duration::from_secs(1_800)).key("order-17").schedule("close-order/1", &17)?;
+//! timers.after(Duration::from_secs(1_800)).keeping("order-17").schedule("close-order/1", &17)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -43,10 +43,10 @@
 //!   begins, or acks without a next occurrence. It takes one round trip on a direct connection, and
 //!   three behind a pooler. If a row is in an unusual state, the statement writes nothing, and the
 //!   batch is repeated as a transaction.
-//! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
-//!   change in memory, and writes dead letters, removed, changed and new rows and notifications by
-//!   one statement each: with its begin and its commit at most eight round trips, whatever the
-//!   number of changes. Changes to dead letters take a few more each.
+//! * **Any other batch is a transaction.** It reads and locks the rows of its keys, and decides
+//!   each change in memory. Then it writes dead letters, removed rows, changed rows, new rows and
+//!   notifications by one statement each. With its begin and its commit it takes at most eight
+//!   round trips, whatever the number of changes. Changes to dead letters take a few more each.
 //! * **A claim** is a transaction of two statements: one leases jobs and begins runs, the other
 //!   finds when the next job is visible. It skips rows that another claim has locked (`SKIP
 //!   LOCKED`), so claims do not wait for each other.
@@ -75,7 +75,7 @@
 //!
 //! # Old transactions
 //!
-//! A transaction that stays open for long, anywhere in the database, blocks the vacuum: until it
+//! A transaction that stays open for long, anywhere in the database, blocks the vacuum. Until it
 //! ends, each job that runs leaves two dead rows and their index entries, or three if its begin is
 //! a separate change. So that claims need not walk over all of these:
 //!
@@ -106,8 +106,8 @@
 //!
 //! A pooler (pgbouncer, and those of Supabase, Neon and Heroku) works in session mode and in
 //! transaction mode. Statement mode fails, because it has no transactions. Behind a pooler there
-//! are no notifications, so the store is polled once a second (`Builder::poll`), and a job that
-//! another program schedules to be due at once can be up to a second late. If that matters, use the
+//! are no notifications, so the store is polled once a second (`Builder::poll`). A job that another
+//! program schedules to be due at once can then be up to a second late. If that matters, use the
 //! direct address of the server.
 //!
 //! # Encrypted connections

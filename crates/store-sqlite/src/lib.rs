@@ -51,10 +51,11 @@
 //!   4,000 a second. A process that is killed wakes the others too. After a program opens the file,
 //!   the others claim for a second or two, because the program may use [`commit_in`].
 //! * **Otherwise they poll**, once a second by default
-//!   ([`Builder::poll`](wheelhouse_durable::Builder::poll)): on other systems; if the processes run
-//!   on different machines or may not read each other's files; or if the user's limit of inotify
-//!   instances (`fs.inotify.max_user_instances`, often 128) is used up. If the store has noticed
-//!   this, the figure `polls_only` in [`Snapshot::store`](wheelhouse_durable::Snapshot) is 1.
+//!   ([`Builder::poll`](wheelhouse_durable::Builder::poll)). They do so on other systems, if the
+//!   processes run on different machines or may not read each other's files, and if the user's
+//!   limit of inotify instances (`fs.inotify.max_user_instances`, often 128) is used up. If the
+//!   store has noticed this, the figure `polls_only` in
+//!   [`Snapshot::store`](wheelhouse_durable::Snapshot) is 1.
 //! * **The clock** is the machine's wall clock. The file keeps the latest time that a commit has
 //!   seen. If the wall clock is set back, the store's time stops until the clock has caught up.
 //! * **Your tables** may be in the same file, under other names. One transaction can contain a
@@ -104,9 +105,9 @@
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
 //! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. `commit_in`
 //! notices only a deletion, and only before your commit. All that was acknowledged before is in the
-//! file that was open. The store removes the journal, so that it cannot damage a file of
-//! the same name. The store does not notice if the file is overwritten in place (`cp copy
-//! orders.timers`): use `restore`.
+//! file that was open. The store removes the journal, so that it cannot damage a file of the same
+//! name. The store does not notice if the file is overwritten in place (`cp copy orders.timers`):
+//! use `restore`.
 //!
 //! **After a crash** the journal belongs to the file that was open. If another file has that name
 //! now, opening it is refused with the remedy, and neither file is changed. Files are identified by
