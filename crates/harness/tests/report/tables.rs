@@ -55,6 +55,16 @@ fn a_title_names_the_size_of_unusual_values() {
 }
 
 #[test]
+fn the_table_of_all_sizes_has_those_of_traces() {
+    let rows = by_size(&synthetic::run()).json();
+    let of = |n: u64, key: &str| {
+        rows.as_array().unwrap().iter().filter(|row| row["n"] == n && !row[key].is_null()).count()
+    };
+    assert_eq!([of(183_204, "replay-nginx"), of(183_204, "steady")], [5, 0]);
+    assert_eq!([of(1_000, "replay-nginx"), of(1_000, "steady")], [0, 5]);
+}
+
+#[test]
 fn each_column_has_one_best_cell_which_is_never_the_floor() {
     let table = at_a_glance(&synthetic::run(), None);
     let columns = table.columns.iter().enumerate().skip(1);
