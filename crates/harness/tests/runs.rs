@@ -11,10 +11,12 @@ use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::latency::{LongestSteps, OperationTimes};
 use wheelhouse_harness::model::{Footprint, Memory};
+use wheelhouse_harness::options::{self, Options, Roster};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
 use wheelhouse_harness::structure::{self, StreamPlay, Structure, Structures};
 use wheelhouse_harness::verify;
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_workload::Checksum;
 
 /// The binary heap, which calls a function with the right answers before each play.
@@ -105,6 +107,28 @@ fn each_seed_has_its_share_of_the_rounds() {
     let (four, samples) = played(4);
     assert_eq!((four.len(), samples), (4, 4));
     assert_eq!(four[0], one[0], "the first is --seed");
+}
+
+/// The processor time of a run of this number of seeds, whose time is over after the first stream.
+fn time_of(seeds: usize) -> Duration {
+    let folder = tempdir().unwrap();
+    let (sizes, limit) = (vec![50_000], Some(Duration::from_millis(20)));
+    let settings = Settings { sizes, seeds, limit, ..settings(heap()) };
+    WorkTime::measure(|| bench::run(&settings, folder.path()).unwrap()).0.running
+}
+
+#[test]
+fn beyond_the_time_limit_no_stream_of_another_seed_is_made() {
+    let [one, many] = [1, 15].map(time_of);
+    assert!(many < 5 * one, "{many:?} and {one:?}: one more stream is made, and not 14");
+}
+
+#[test]
+fn two_structures_with_one_name_are_refused() {
+    let all = [heap(), heap()].into_iter().flatten().collect();
+    let roster = Roster { all, ..options::workspace_roster() };
+    let refused = options::settings(&Options::default(), roster, true).err().unwrap();
+    assert!(refused.to_string().contains("two structures are called binary-heap"), "{refused}");
 }
 
 /// A binary heap that answers wrongly while its single operations are timed.

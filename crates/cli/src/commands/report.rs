@@ -21,8 +21,8 @@ pub(super) fn run(
         return Ok(if check { checked(file, up_to_date) } else { ExitCode::SUCCESS });
     }
     let run = store::load(dir)?;
-    let parent = || dir.parent().context("a run is a folder, or its run.json");
-    let folder = if dir.is_dir() { dir } else { parent()? };
+    let parent = dir.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = if dir.is_dir() { dir } else { parent.unwrap_or(Path::new(".")) };
     if let Some(file) = file {
         let up_to_date = report::splice_into(&run, folder, file, check)?;
         if check {
