@@ -227,7 +227,8 @@ mod tests {
         let error = options.play(&plan, &results, false).unwrap_err();
         assert_eq!(format!("{error:#}"), "ours cannot take part: no server");
         // The servers of all contenders are missing.
-        options.play(&options.plan(vec![], 10, 1, false).unwrap(), &results, false).unwrap();
+        let plan = options.plan::<TestExperiment>(vec![], 10, 1, false).unwrap();
+        options.play(&plan, &results, false).unwrap();
         fs::remove_dir(&results).expect("it is empty");
     }
 
