@@ -103,7 +103,7 @@ fn two_structures_with_one_name_are_refused() {
     assert!(refused.to_string().contains("two structures are called binary-heap"), "{refused}");
 }
 
-/// Of the binary heap, and of a wheel that is late by design: no answer may be late here.
+/// The structures are the binary heap and a wheel that is late by design. Here, none may be late.
 #[test]
 fn wrong_answers_are_named_and_not_timed() {
     let mut structures = heap();
