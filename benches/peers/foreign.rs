@@ -10,7 +10,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::str::FromStr;
 use tempfile::{NamedTempFile, TempDir};
-use wheelhouse_benches::foreign::{Answer, Clock, Program, file, part_of};
+use wheelhouse_benches::foreign::{Answer, Clock, Program, file, part_of, quoted};
 use wheelhouse_harness::model::ExternalStructure;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
 use wheelhouse_harness::structure::{StreamPlay, Structure, Structures};
@@ -150,7 +150,7 @@ pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Structures> {
     let structure = |it: &Named| -> Result<Box<dyn Structure>> {
         let path = here.join(&it.path);
         ensure!(path.is_file(), "{} is not a program; name one with --program", path.display());
-        let run = format!("exec '{}' \"$0\"", path.display());
+        let run = format!("exec {} \"$0\"", quoted(&path));
         // Leaked, since names of structures are `'static`.
         let name: &'static str = Box::leak(it.name.clone().into_boxed_str());
         let (version, clock) = (it.path.clone(), it.clock);

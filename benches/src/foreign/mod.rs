@@ -19,7 +19,7 @@ mod part;
 mod program;
 
 pub use part::{Clock, Part, part_of};
-pub use program::{Answer, Program};
+pub use program::{Answer, Program, quoted};
 
 /// The term of a timer with this value in the sum over one movement of the clock. The sum wraps and
 /// does not depend on the order, since few libraries promise an order within one call.

@@ -22,6 +22,11 @@ pub struct Answer {
     pub checksum: u64,
 }
 
+/// A path as one word of a shell script.
+pub fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
 /// A program that plays the stream of one file, any number of times.
 #[derive(Debug)]
 pub struct Program {
@@ -164,6 +169,14 @@ mod tests {
         assert!(message("echo ready; read -r word").contains("has ended"));
         let missing = Program::start(&mut Command::new("./no-such-program"), Path::new("x"));
         assert!(missing.unwrap_err().to_string().contains("no-such-program"));
+    }
+
+    #[test]
+    fn a_path_may_have_spaces_and_quotes() {
+        let path = "/home/o'brien/my program";
+        let script = format!("printf %s {}", quoted(Path::new(path)));
+        let shown = Command::new("sh").args(["-c", &script]).output().unwrap().stdout;
+        assert_eq!(String::from_utf8(shown).unwrap(), path);
     }
 
     #[test]

@@ -105,6 +105,12 @@ fn list_runs(folder: &Path) -> Result<ExitCode> {
     Ok(u8::from(!index.broken.is_empty()).into())
 }
 
+/// The folder of a run or a record, from its path or that of its file.
+fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    if path.is_dir() { path } else { parent.unwrap_or(Path::new(".")) }
+}
+
 /// Prints the number of wrong answers, if any, and returns the exit code.
 fn after_wrong_answers(failures: usize) -> ExitCode {
     if failures > 0 {

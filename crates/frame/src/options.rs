@@ -128,7 +128,7 @@ impl ExperimentOptions {
         let dir = match dir {
             // A run that is refused, or interrupted without results, removes the folder it made.
             Some(new) if !has_rows && self.common.out.is_none() => {
-                fs::remove_dir(new)?;
+                fs::remove_dir_all(new)?;
                 None
             }
             dir => dir,
@@ -219,13 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_refused_leaves_no_folder() {
+    fn a_run_without_plays_leaves_no_folder() {
         let results = std::env::temp_dir().join(format!("wheelhouse-no-{}", std::process::id()));
         let options = ExperimentOptions::default();
         let refused = fake_contender("ours").prepared(|_| anyhow::bail!("no server"));
         let plan = options.plan(vec![refused], 10, 1, false).unwrap();
         let error = options.play(&plan, &results, false).unwrap_err();
         assert_eq!(format!("{error:#}"), "ours cannot take part: no server");
+        // The servers of all contenders are missing.
+        let plan = options.plan::<TestExperiment>(vec![], 10, 1, false).unwrap();
+        options.play(&plan, &results, false).unwrap();
         fs::remove_dir(&results).expect("it is empty");
     }
 

@@ -15,6 +15,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -181,11 +182,12 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     let (full, quick) = roster.seconds;
     let default = if options.common.quick { quick } else { full };
     let seconds = if test { 0 } else { options.time.unwrap_or(default) };
+    if let Some(name) = duplicate(roster.all.iter().map(|it| it.name().to_owned())) {
+        bail!("two structures are called {name}; give the program another name");
+    }
     let (structures, sources) = selected(options, roster, test)?;
-    let mut names: Vec<String> = sources.iter().map(StreamSource::name).collect();
-    names.sort();
-    if let Some(duplicates) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        bail!("two streams are called {}; leave one out, or rename its file", duplicates[0]);
+    if let Some(name) = duplicate(sources.iter().map(StreamSource::name)) {
+        bail!("two streams are called {name}; leave one out, or rename its file");
     }
     // Sizes apply to workloads and mixes. If there are only traces, there are no sizes.
     let is_sized = sources.iter().any(StreamSource::is_scalable);
@@ -202,6 +204,12 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     })
 }
 
+/// A name that occurs twice, if there is one.
+fn duplicate(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().find(|name| !seen.insert(name.clone()))
+}
+
 /// The structures and the sources that the options choose.
 fn selected(
     options: &Options,
@@ -211,10 +219,11 @@ fn selected(
     let mut sources: Vec<StreamSource> = StreamSource::select(&options.workload)?;
     sources.extend(options.mix.map(StreamSource::Mix));
     for file in &options.trace {
-        let source = StreamSource::File(Stream::from_file(file)?);
-        let name = source.name();
-        ensure!(!StreamSource::is_known(&name), "{name} comes with wheelhouse; rename your file");
-        sources.push(source);
+        let stream = Stream::from_file(file)?;
+        let name = &stream.name;
+        ensure!(!StreamSource::is_known(name), "{name} comes with wheelhouse; rename your file");
+        ensure!(stream.insertions() > 0, "{name} starts no timer; record for a longer time");
+        sources.push(StreamSource::File(stream));
     }
     if sources.is_empty() {
         let is_small = |source: &StreamSource| source.is_scalable() || !test;

@@ -100,6 +100,9 @@ pub fn title(subject: &Subject) -> String {
     }
 }
 
+/// The most characters in the name of a picture's file, which may contain the name of a trace.
+const LONGEST_NAME: usize = 100;
+
 /// Name of the file of a picture: lower case, words joined by `-`.
 pub fn file_name(subject: &Subject) -> String {
     let words = match subject {
@@ -112,6 +115,7 @@ pub fn file_name(subject: &Subject) -> String {
     };
     let plain: String = words
         .chars()
+        .take(LONGEST_NAME)
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
         .collect();
     format!("{plain}.svg")

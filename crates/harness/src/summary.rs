@@ -58,11 +58,11 @@ fn table_of(run: &Run, n: Option<u64>, choose: fn(&Run, u64) -> Vec<TableColumn>
     table
 }
 
-/// One table for all sizes of a run: a row for each n and structure, a column for each operation,
-/// and in each cell the ratio to the best at that n. Traces are left out: each has a single size.
+/// One table for all sizes of a run, including those of its traces: a row for each n and structure,
+/// a column for each operation, and in each cell the ratio to the best at that n.
 pub fn by_size(run: &Run) -> Table {
-    let at = |n| all_columns(run, n).into_iter().filter(|it| !it.workload.starts_with(TRACE));
-    let sizes = sizes(run);
+    let at = |n| all_columns(run, n).into_iter().filter(move |it| it.n == n);
+    let sizes: BTreeSet<u64> = keys(run).map(|key| key.2).collect();
     let headings = distinct(sizes.iter().flat_map(|n| at(*n)).map(|column| column.heading));
     let title = format!(
         "By the number of timers{}, ns per operation unless a unit is shown",

@@ -3,47 +3,21 @@
 
 mod common;
 
-use common::settings;
+use common::{WithCallback, heap, settings};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::latency::{LongestSteps, OperationTimes};
-use wheelhouse_harness::model::{Footprint, Memory};
+use wheelhouse_harness::model::{Footprint, Memory, Throughput};
+use wheelhouse_harness::options::{self, Options, Roster};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
-use wheelhouse_harness::structure::{self, StreamPlay, Structure, Structures};
+use wheelhouse_harness::structure::{self, StreamPlay, Structure};
 use wheelhouse_harness::verify;
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_workload::Checksum;
-
-/// The binary heap, which calls a function with the right answers before each play.
-struct WithCallback<F>(Box<dyn Structure>, F);
-
-impl<F: Fn(&ExpectedAnswers) + 'static> WithCallback<F> {
-    fn alone(before: F) -> Structures {
-        vec![Box::new(Self(heap().remove(0), before))]
-    }
-}
-
-impl<F: Fn(&ExpectedAnswers)> Structure for WithCallback<F> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
-        self.0.can_play(stream, expected)
-    }
-
-    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
-        (self.1)(expected);
-        self.0.play(stream, expected)
-    }
-}
-
-fn heap() -> Structures {
-    structure::select(&["binary-heap".to_owned()]).unwrap()
-}
 
 #[test]
 fn no_figures_are_lost_if_the_folder_disappears() {
@@ -105,6 +79,47 @@ fn each_seed_has_its_share_of_the_rounds() {
     let (four, samples) = played(4);
     assert_eq!((four.len(), samples), (4, 4));
     assert_eq!(four[0], one[0], "the first is --seed");
+}
+
+/// The processor time of a run of this number of seeds, whose time is over after the first stream.
+fn time_of(seeds: usize) -> Duration {
+    let folder = tempdir().unwrap();
+    let (sizes, limit) = (vec![50_000], Some(Duration::from_millis(20)));
+    let settings = Settings { sizes, seeds, limit, ..settings(heap()) };
+    WorkTime::measure(|| bench::run(&settings, folder.path()).unwrap()).0.running
+}
+
+#[test]
+fn beyond_the_time_limit_no_stream_of_another_seed_is_made() {
+    let [one, many] = [1, 15].map(time_of);
+    assert!(many < 5 * one, "{many:?} and {one:?}: one more stream is made, and not 14");
+}
+
+#[test]
+fn two_structures_with_one_name_are_refused() {
+    let all = [heap(), heap()].into_iter().flatten().collect();
+    let roster = Roster { all, ..options::workspace_roster() };
+    let refused = options::settings(&Options::default(), roster, true).err().unwrap();
+    assert!(refused.to_string().contains("two structures are called binary-heap"), "{refused}");
+}
+
+/// The structures are the binary heap and a wheel that is late by design. Here, none may be late.
+#[test]
+fn wrong_answers_are_named_and_not_timed() {
+    let mut structures = heap();
+    structures.extend(structure::approximate());
+    let settings = Settings { details: true, ..settings(structures) };
+    let verified = verify::verify(&settings.sources, &settings.structures, 200, 1).unwrap();
+    let [failure] = &verified.failures[..] else { panic!("{:?}", verified.failures) };
+    assert_eq!(failure.backend, "linux-wheel");
+    assert!(failure.message.contains("(fire-"), "the phase is named: {}", failure.message);
+
+    let dir = tempdir().unwrap();
+    let (run, _) = bench::run(&settings, dir.path()).unwrap();
+    assert_eq!(run.failures, verified.failures);
+    let is_measured = |row: &Throughput| row.ns_per_op.len() >= 3;
+    assert!(run.throughput.iter().all(|row| row.backend == "binary-heap" && is_measured(row)));
+    assert_eq!(run.throughput.len(), 6);
 }
 
 /// A binary heap that answers wrongly while its single operations are timed.

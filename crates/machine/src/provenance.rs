@@ -172,7 +172,8 @@ const DEFAULT_BENCH: &str = "timers";
 /// The command line as a user would type it. It has only the name of the program, since the folder
 /// of the build is private.
 fn command_line() -> String {
-    let mut arguments = std::env::args();
+    // An argument may be a path that is not UTF-8.
+    let mut arguments = std::env::args_os().map(|it| it.to_string_lossy().into_owned());
     let program = arguments.next().unwrap_or_default();
     as_typed(Path::new(&program), arguments)
 }
@@ -182,7 +183,7 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
-    let rest = without_folder(rest);
+    let rest = without_results(rest);
     // Cargo passes `--bench` to a bench, whose file name ends with a hash.
     let (command, separator) = if benches.is_empty() {
         (name, " ")
@@ -196,12 +197,16 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
 
-/// Removes the folder for the results, which does not change them, and may be private.
-fn without_folder(arguments: Vec<String>) -> Vec<String> {
-    let mut is_folder = false;
+/// Removes the paths of results, which do not change them, and may be private.
+fn without_results(arguments: Vec<String>) -> Vec<String> {
+    const OPTIONS: [&str; 2] = ["--out", "--verdict"];
+    let mut is_option = false;
     let is_kept = |argument: &String| {
-        let is_value = std::mem::replace(&mut is_folder, argument == "--out");
-        !is_value && !is_folder && !argument.starts_with("--out=")
+        let (option, has_value) =
+            argument.split_once('=').map_or((argument.as_str(), false), |it| (it.0, true));
+        let is_named = OPTIONS.contains(&option);
+        let is_value = std::mem::replace(&mut is_option, is_named && !has_value);
+        !is_value && !is_named
     };
     arguments.into_iter().filter(is_kept).collect()
 }
@@ -228,8 +233,9 @@ mod tests {
         assert_eq!(typed(peers, &options), "cargo bench --bench peers -- --n 5e6");
         assert_eq!(typed("/x/timers-0123456789abcdef", &["--bench"]), "cargo bench");
         assert_eq!(typed("target/release/wheelhouse", &["list"]), "wheelhouse list");
-        let folders = ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--bench"];
-        assert_eq!(typed(peers, &folders), "cargo bench --bench peers -- --n 5e6");
+        let paths =
+            ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--verdict", "/y", "--bench"];
+        assert_eq!(typed(peers, &paths), "cargo bench --bench peers -- --n 5e6");
     }
 
     #[test]

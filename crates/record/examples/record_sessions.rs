@@ -18,7 +18,7 @@ use wheelhouse_record::{Error, Recorder, Summary};
 const IDLE: u64 = 30_000;
 
 fn main() {
-    let Some(path) = std::env::args().nth(1) else {
+    let Some(path) = std::env::args_os().nth(1) else {
         eprintln!("usage: record_sessions FILE");
         std::process::exit(2);
     };

@@ -53,7 +53,8 @@ impl Builder {
         }
     }
 
-    /// The trace's name in tables. By default the file's name without its suffix, or `recording`.
+    /// The name in the trace's header. By default the file's name without its suffix, or
+    /// `recording`. The comparison names a trace after its file.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self

@@ -24,9 +24,11 @@ pub fn answer(front: &Front) -> String {
 }
 
 fn sentence(place: &str, cells: &[&FrontCell]) -> String {
-    let holds = match cells.iter().filter(|cell| cell.verdict() == Verdict::Holds).count() {
-        all if all == cells.len() => "it holds",
-        0 => "it does not hold",
+    let count = |verdict| cells.iter().filter(|cell| cell.verdict() == verdict).count();
+    let holds = match (count(Verdict::Holds), count(Verdict::Worse)) {
+        (1.., 0) if count(Verdict::Holds) == cells.len() => "it holds",
+        (_, 0) => "it is undecided",
+        (0, _) => "it does not hold",
         _ => "it holds in part",
     };
     let below = cells.iter().filter(|cell| is_below(cell));

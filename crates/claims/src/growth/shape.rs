@@ -129,9 +129,12 @@ impl Shape {
     /// logarithmic, even if its class is undecided.
     fn bound(&self, thresholds: &Thresholds) -> Growth {
         let below_one = |it: Interval| it.high < 1.0 + thresholds.of(Threshold::Exponent);
+        // The trend is a share of the slope: if the slope is negative, so is the trend of a cost
+        // that falls and then rises.
+        let rises = self.slope.mean > 0.0 && self.slope.high.is_finite();
         if self.class != Growth::Undecided {
             self.class
-        } else if self.slope.high.is_finite() && self.trend.high < thresholds.of(Threshold::Trend) {
+        } else if rises && self.trend.high < thresholds.of(Threshold::Trend) {
             Growth::Logarithmic
         } else if self.exponent.is_some_and(below_one) {
             Growth::Linear
@@ -244,6 +247,9 @@ mod tests {
         assert_eq!(shape(|n| n.log2().log2()).at_most, Growth::Logarithmic);
         assert_eq!(shape(f64::sqrt).at_most, Growth::Linear);
         assert_eq!(shape(|n| n * n.log2()).at_most, Growth::Undecided);
+        let falls_then_rises = shape(|n| 131_072.0 / n + n / 131_072.0);
+        assert!(falls_then_rises.slope.high < 0.0, "{falls_then_rises:?}");
+        assert_eq!(falls_then_rises.at_most, Growth::Undecided);
     }
 
     #[test]

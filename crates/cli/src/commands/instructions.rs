@@ -1,5 +1,6 @@
 //! `wheelhouse instructions`.
 
+use super::folder_of;
 use crate::cli::Instructions;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -60,7 +61,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         say(format_args!("{word}: {finding}"));
     }
     let (failures, gains): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_failure());
-    let record_command = format!("`wheelhouse instructions --out {}`", folder(path).display());
+    let record_command = format!("`wheelhouse instructions --out {}`", folder_of(path).display());
     if !gains.is_empty() {
         say(format_args!(
             "counts are below the record: to keep the gain, record it with {record_command}"
@@ -79,9 +80,4 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         failures.len() - more
     ));
     ExitCode::FAILURE
-}
-
-/// The folder of a record, from the path of the folder or of its file.
-fn folder(path: &Path) -> &Path {
-    if path.is_dir() { path } else { path.parent().unwrap_or(path) }
 }

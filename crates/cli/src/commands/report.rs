@@ -1,6 +1,6 @@
 //! `wheelhouse report`.
 
-use super::after_wrong_answers;
+use super::{after_wrong_answers, folder_of};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,9 +20,7 @@ pub(super) fn run(
         let up_to_date = splice_summary(dir, file, check)?;
         return Ok(if check { checked(file, up_to_date) } else { ExitCode::SUCCESS });
     }
-    let run = store::load(dir)?;
-    let parent = || dir.parent().context("a run is a folder, or its run.json");
-    let folder = if dir.is_dir() { dir } else { parent()? };
+    let (run, folder) = (store::load(dir)?, folder_of(dir));
     if let Some(file) = file {
         let up_to_date = report::splice_into(&run, folder, file, check)?;
         if check {

@@ -44,6 +44,18 @@ fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
     }
 }
 
+/// The results name the command, whose arguments may be any bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_name_is_not_utf_8_gets_results() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new();
+    let out = scratch.0.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+    let output = command().args(SHORT).arg("--out").arg(&out).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.join("run.json").is_file());
+}
+
 #[test]
 fn remarks_that_nobody_takes_are_no_error() {
     let scratch = Scratch::new();

@@ -5,8 +5,9 @@
 use super::{Scratch, succeeds, wheelhouse};
 use std::process::Command;
 
-/// The smallest count: two structures, on few timers.
-const FEW: [&str; 3] = ["--n=200", "--workload=uniform", "--backend=round-wheel,list-wheel"];
+/// The smallest count: two structures, one of them named twice, on few timers.
+const FEW: [&str; 3] =
+    ["--n=200", "--workload=uniform", "--backend=round-wheel,list-wheel,round-wheel"];
 
 fn has_valgrind() -> bool {
     let version = Command::new("valgrind").arg("--version").output();

@@ -1,7 +1,9 @@
 //! Arguments that the command refuses, with a message that says what to do instead.
 
 use crate::{Scratch, fails, succeeds, trace_file};
+use std::fs::File;
 use std::process::Command;
+use wheelhouse_workload::trace::{self, Header};
 
 /// Arguments, and parts of the message.
 type Refused<'a> = (&'a [&'a str], &'a [&'a str]);
@@ -55,6 +57,10 @@ fn files_that_cannot_be_read_or_made_are_errors_and_leave_no_folder() {
     };
     is_refused(&folder, "is a folder; name a trace file");
     is_refused("nosuch.trace", "nosuch.trace; name a trace file");
+    let empty = scratch.path("empty.trace");
+    let writer = trace::Writer::deflating(File::create(&empty).unwrap(), Header::default());
+    writer.unwrap().finish("").unwrap();
+    is_refused(&empty, "trace:empty starts no timer");
     is_refused(&trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2)), "ends within");
     is_refused(&trace_file(&scratch, |bytes| bytes[100_000] ^= 1), "corrupt");
     are_refused(&[

@@ -12,6 +12,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;
+use wheelhouse_present::table::distinct;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::UNIFORM_DENSE;
 
@@ -93,7 +94,7 @@ impl Plan {
         let registry = wheelhouse_registry::all();
         let known: Vec<_> = registry.iter().map(|info| info.name).collect();
         unknown::check("backend", &filter.backend, &known)?;
-        let named = filter.backend.clone();
+        let named = distinct(filter.backend.iter().cloned());
         let backends = if named.is_empty() { BACKENDS.map(str::to_owned).to_vec() } else { named };
         Ok(Self { backends, streams: streams(filter)?, seed })
     }

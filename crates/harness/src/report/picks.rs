@@ -67,7 +67,7 @@ pub struct Pick {
 /// A pick for each use that the run has figures for. The user's streams come first.
 pub fn picks(run: &Run) -> Vec<Pick> {
     let Some(n) = summary::default_n(run) else { return Vec::new() };
-    let of_user = uses_of_user(run).into_iter();
+    let of_user = uses_of_user(run, n).into_iter();
     let of_user: Vec<Pick> =
         of_user.filter_map(|(it, n)| pick_for_use(run, &it, n, true)).collect();
     // If the user brought streams, the answer is about them alone.
@@ -93,8 +93,9 @@ fn few_timers(run: &Run, default: u64) -> Vec<Pick> {
     time.into_iter().chain(least_memory(run, label("least memory"), n)).collect()
 }
 
-/// The user's streams as uses, with their numbers of timers.
-fn uses_of_user(run: &Run) -> Vec<(Use, u64)> {
+/// The user's streams as uses, with their numbers of timers. The name of a use states the number if
+/// it is not the default n.
+fn uses_of_user(run: &Run, default: u64) -> Vec<(Use, u64)> {
     let largest = |workload: &str| {
         let rows = run.throughput.iter().filter(|row| row.workload == workload);
         rows.map(|row| row.n).max()
@@ -102,8 +103,15 @@ fn uses_of_user(run: &Run) -> Vec<(Use, u64)> {
     let is_own = |it: &String| it.starts_with(MIX) || it.starts_with(TRACE);
     let own = summary::workloads(run).into_iter().filter(is_own);
     let own = own.filter(|it| !StreamSource::is_known(it));
-    let name = |it: &String| if it.starts_with(MIX) { "your mix".to_owned() } else { it.clone() };
-    own.filter_map(|it| Some((Use::of(run, &name(&it), &[&it])?, largest(&it)?))).collect()
+    let name = |it: &str, n| {
+        let name = if it.starts_with(MIX) { "your mix" } else { it };
+        if n == default { name.to_owned() } else { format!("{} timers, {name}", units::count(n)) }
+    };
+    let its = |it: String| {
+        let n = largest(&it)?;
+        Some((Use::of(run, &name(&it, n), &[&it])?, n))
+    };
+    own.filter_map(its).collect()
 }
 
 /// The uses of the catalogue, each with its number of timers, and `true` if it belongs to the
@@ -267,9 +275,10 @@ pub fn answer(run: &Run) -> Vec<String> {
     let all = answers(run);
     let Some(common) = most_common(&all).filter(|_| !run.interrupted) else { return Vec::new() };
     let (its, others): (Vec<&Pick>, Vec<&Pick>) =
-        all.iter().partition(|pick| pick.pick.name == common);
-    let with_figure = |pick: &&Pick| format!("{} ({})", pick.what, pick.figure_text(&pick.pick));
-    let uses: Vec<String> = its.iter().map(with_figure).collect();
+        all.iter().partition(|pick| pick.best_names().any(|name| name == common));
+    let with_figure =
+        |pick: &&Pick| Some(format!("{} ({})", pick.what, pick.figure_text(pick.find(common)?)));
+    let uses: Vec<String> = its.iter().filter_map(with_figure).collect();
     let n = units::count(summary::default_n(run).unwrap_or_default());
     let first = format!(
         "{n} timers: use {common}. It is the best, or as good as the best, for {} of {} uses: {}.",
@@ -299,7 +308,7 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
         if ratio < TIE {
             return " It is no slower in any other use.".to_owned();
         }
-        let what = it.what.split(',').next().unwrap_or_default();
+        let what = it.what.split(", ").next().unwrap_or_default();
         format!(" For {what} it takes {ratio:.1} times as long.")
     });
     format!(

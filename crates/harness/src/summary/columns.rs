@@ -215,7 +215,7 @@ fn traces(run: &Run) -> impl Iterator<Item = TableColumn> {
 /// Two columns for each trace whose footprint was measured.
 fn footprints(run: &Run) -> impl Iterator<Item = TableColumn> {
     const FIGURES: [(&str, FootprintFigure); 2] =
-        [("bytes at\npeak", |it| it.peak), ("wake-ups\n", |it| it.wakeups as f64)];
+        [("bytes at\npeak", |it| it.peak), ("wake-ups", |it| it.wakeups as f64)];
     let is_measured =
         |trace: &TableColumn| run.footprints.iter().any(|r| r.workload == trace.workload);
     traces(run).filter(is_measured).flat_map(|trace| {

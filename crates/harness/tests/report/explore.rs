@@ -108,6 +108,17 @@ fn a_run_of_one_size_has_a_table_but_no_plot() {
 }
 
 #[test]
+fn the_number_of_timers_is_whole() {
+    let mut run = run_with_crossing_costs();
+    run.throughput.iter_mut().for_each(|row| row.n /= 1_000);
+    run.census.iter_mut().for_each(|row| row.n /= 1_000);
+    let page = fs::read_to_string(report::write(&run, &scratch("explore-few")).unwrap()).unwrap();
+    let script = "set('n', 0.5); say(text('[name=count]'));";
+    let Some(lines) = run_script("few", &page, Screen::DESKTOP, script) else { return };
+    assert_eq!(lines, ["3"]);
+}
+
+#[test]
 fn the_plot_library_has_the_documented_checksums() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/explore/uplot");
     let named = fs::read_to_string(format!("{folder}/README.md")).unwrap();

@@ -129,6 +129,36 @@ fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
 }
 
 #[test]
+fn a_structure_that_is_a_tie_is_as_good_as_the_best() {
+    let mut run = run(&[("a", &[10.0; 3]), ("b", &[10.4; 3])]);
+    for (backend, longest) in [("a", 1_300), ("b", 40)] {
+        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
+        run.steps.push(Steps { backend, workload, n: 200_000, operation, longest });
+    }
+    run.memory = vec![synthetic::memory("a", 200_000, 60.0), synthetic::memory("b", 200_000, 20.0)];
+    let answer = answer(&run);
+    assert_eq!(answer.len(), 1, "b is as good as the best for all uses: {answer:?}");
+    let first = "200,000 timers: use b. It is the best, or as good as the best, for 3 of 3 uses: \
+                 your mix, 90 % cancelled or moved (10.4 ns); ";
+    assert!(answer[0].starts_with(first), "{answer:?}");
+}
+
+#[test]
+fn a_stream_of_the_user_with_another_number_of_timers_names_it() {
+    let mut run = run(&[("a", &[10.0; 3]), ("b", &[30.0; 3])]);
+    run.throughput.push(even("a", "steady", 1_000_000, "steady", 40.0));
+    for (backend, longest) in [("a", 1_300), ("b", 40)] {
+        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
+        run.steps.push(Steps { backend, workload, n: 1_000_000, operation, longest });
+    }
+    let first = "1,000,000 timers: use a. It is the best, or as good as the best, for 1 of 2 uses: \
+                 200,000 timers, your mix, 90 % cancelled or moved (10.0 ns).";
+    let second = "lowest worst case: b, 40 steps instead of 1,300 steps. For 200,000 timers it \
+                  takes 3.0 times as long.";
+    assert_eq!(answer(&run), [first, second]);
+}
+
+#[test]
 fn an_interrupted_run_has_no_answer() {
     let mut run = run(&[("a", &[13.0; 3])]);
     run.interrupted = true;

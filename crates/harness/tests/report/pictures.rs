@@ -33,9 +33,13 @@ fn every_subject_with_data_has_a_picture_with_a_unique_name() {
     let mut other: Vec<_> = run.throughput.iter().filter(is_hold).cloned().collect();
     other.iter_mut().for_each(|r| r.workload = "hold:exponential".to_owned());
     run.throughput.extend(other);
+    let mut of_trace = run.latency[0].clone();
+    of_trace.workload = format!("trace:{}", "x".repeat(250));
+    run.latency.push(of_trace);
     let files = files(&run);
     let unique: BTreeSet<&str> = files.iter().map(String::as_str).collect();
     assert_eq!(unique.len(), files.len());
+    assert!(unique.iter().all(|file| file.len() < 200), "too long for a file: {unique:?}");
     let hold = ["time-hold-hold-exponential.svg", "time-hold-hold-exponential-2.svg"];
     for file in ["time-steady.svg", "latency-tick-steady-1000000.svg", hold[0], hold[1]] {
         assert!(unique.contains(file), "{file} in {unique:?}");

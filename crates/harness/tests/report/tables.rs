@@ -1,5 +1,5 @@
 use serde_json::json;
-use wheelhouse_harness::model::FLOOR;
+use wheelhouse_harness::model::{FLOOR, Footprint};
 use wheelhouse_harness::report::tables as full;
 use wheelhouse_harness::summary::{at_a_glance, by_size, default_n, in_short, sizes, times};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
@@ -52,6 +52,20 @@ fn a_title_names_the_size_of_unusual_values() {
     let title = at_a_glance(&run, None).title;
     assert_eq!(title, usual.replace(" timers", " timers with values of 64 bytes"));
     assert!(by_size(&run).title.contains("timers with values of 64 bytes"));
+}
+
+#[test]
+fn the_table_of_all_sizes_has_those_of_traces() {
+    let mut run = synthetic::run();
+    let [backend, workload] = ["binary-heap", "trace:nginx"].map(str::to_owned);
+    run.footprints.push(Footprint { backend, workload, peak: 9.0, wakeups: 7 });
+    let rows = by_size(&run).json();
+    let of = |n: u64, key: &str| {
+        rows.as_array().unwrap().iter().filter(|row| row["n"] == n && !row[key].is_null()).count()
+    };
+    assert_eq!([of(183_204, "replay-nginx"), of(183_204, "steady")], [5, 0]);
+    assert_eq!([of(183_204, "bytes-at-peak"), of(183_204, "wake-ups")], [1, 1]);
+    assert_eq!([of(1_000, "replay-nginx"), of(1_000, "steady")], [0, 5]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ const FIXED: usize = 8 + 4 + 8 + 4 + 4;
 /// The header of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Its name in tables.
+    /// Its name. The comparison names a trace after its file.
     pub name: String,
     /// Its origin, as text: system, versions, command lines, date, counts.
     pub provenance: String,

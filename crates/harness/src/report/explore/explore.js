@@ -57,11 +57,11 @@
     return `${digits(x / size)} ${unit}`;
   }
 
-  // The number on the slider: a measured size if one is near, otherwise two digits.
+  // The number on the slider: a measured size if one is near, otherwise whole, with two digits.
   function chosenCount() {
     const exponent = Number(form.n.value), n = 10 ** exponent;
     const measured = sizes.find((size) => Math.abs(size / n - 1) < 0.012);
-    const step = 10 ** (Math.floor(exponent) - 1);
+    const step = 10 ** Math.max(0, Math.floor(exponent) - 1);
     return measured ?? Math.round(n / step) * step;
   }
 
