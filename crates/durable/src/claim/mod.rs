@@ -47,7 +47,7 @@ pub(crate) use waiting::Waiting;
 
 use crate::Timers;
 use crate::commit::{SharedStore, carry_out, pause};
-use crate::drive::Shared;
+use crate::drive::{Paused, Shared};
 use crate::handlers::{Held, Lane};
 use crate::observe::{EventKind, count};
 use crate::store::{
@@ -105,6 +105,8 @@ pub(crate) struct Claimer {
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     unknown: BTreeSet<crate::store::Kind>,
+    /// The kinds of the rows that pause kinds of this program.
+    pauses: Kinds,
     letters: Letters,
 }
 
@@ -136,6 +138,7 @@ impl Claimer {
         let claimer = Self {
             asking: "ask".into(),
             rate: settings.catch_up_rate.map(Rate::new),
+            pauses: Paused::rows(shared.handlers.keys()),
             lanes: Lane::ALL.iter().filter_map(|lane| LaneClaims::new(shared, *lane)).collect(),
             timers,
             store,

@@ -65,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) calls: usize,
     /// Lookups by key.
     pub(crate) finds: usize,
+    /// Claims of 0 jobs, by which programs look for pauses.
+    pub(crate) looks: usize,
     pub(crate) lists_of_kinds: usize,
 }
 
@@ -162,6 +164,12 @@ impl Store for FaultyStore {
 
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let mut plan = self.faults.lock();
+        if limit.jobs == 0 {
+            plan.looks += 1;
+            drop(plan);
+            self.faults.reach()?;
+            return self.store.claim(kinds, limit, visibility);
+        }
         if let Some((_, error)) = plan.never_claimed.filter(|(never, _)| kinds.contains(never)) {
             plan.refused_claims += 1;
             return Err(error());
