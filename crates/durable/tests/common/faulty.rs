@@ -62,7 +62,6 @@ pub(crate) struct Plan {
     pub(crate) committers: Vec<ThreadId>,
     /// The numbers of lease renewals in them.
     pub(crate) renewals: Vec<usize>,
-    pub(crate) calls: usize,
     /// Lookups by key.
     pub(crate) finds: usize,
     /// Claims of 0 jobs, by which programs look for pauses.
@@ -95,7 +94,6 @@ impl Faults {
 
     fn next(&self) -> Fault {
         let mut plan = self.lock();
-        plan.calls += 1;
         if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
     }
 }
