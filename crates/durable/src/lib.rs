@@ -71,7 +71,7 @@
 //! |---|---|
 //! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
 //! | a run | its share of a claim and of a commit (end), with an allocation for each. A run that its claim has not begun: its share of another commit (begin) |
-//! | nothing due | each second, one claim for closures, one for futures, and a lookup for each kind (is it paused?) |
+//! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While a kind is paused, a lookup for each kind |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | workers; a committer and a claimer for each store, and one more if it waits for commits of other programs |
 //!

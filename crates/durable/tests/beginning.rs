@@ -320,15 +320,19 @@ fn a_later_job_does_not_overtake_a_begin_in_the_queue() {
     wait_acked(&timers, 4);
 }
 
-/// A lease that was lost is counted once, although both its renewal and its release are refused.
+/// While the only worker is busy, no claim begins a run: a later job could overtake those whose
+/// `Begin` waits for the committer. If the job that waits loses its lease, that is counted once,
+/// although both its renewal and its release are refused.
 #[test]
-fn a_lost_lease_is_counted_once() {
+fn a_job_that_waits_for_the_only_worker_may_lose_its_lease() {
     let world = World::new();
     let timers = at_no_pace(start_faulty(&world, 1));
     schedule(&timers, "runs");
     assert_eq!(timers.next(), "runs");
+    world.faults.lock().to_begin.clear();
     schedule(&timers, "waits");
     wait_until("it has begun", || world.find("waits").unwrap().state.run().is_some());
+    assert_no_claim_begins(&world);
     let (key, row) = (Key::new("waits").unwrap(), world.find("waits").unwrap());
     let (token, when) = (row.state.lease().unwrap().token, When::After(MINUTE));
     let release = Change::Release { key, token, when };
@@ -339,21 +343,6 @@ fn a_lost_lease_is_counted_once() {
     wait_until("both have ended", || timers.snapshot().in_flight == 0);
     let counts = timers.snapshot().counts;
     assert_eq!((counts.acked, counts.started, counts.leases_lost), (2, 2, 1));
-}
-
-/// Otherwise a later job could overtake those whose `Begin` waits for the committer.
-#[test]
-fn a_claim_begins_nothing_while_the_only_worker_is_busy() {
-    let world = World::new();
-    let timers = at_no_pace(start_faulty(&world, 1));
-    schedule(&timers, "a");
-    assert_eq!(timers.next(), "a");
-    world.faults.lock().to_begin.clear();
-    schedule(&timers, "b");
-    wait_until("it has begun", || world.find("b").unwrap().state.run().is_some());
-    assert_no_claim_begins(&world);
-    (0..2).for_each(|_| timers.go());
-    wait_acked(&timers, 3);
 }
 
 /// The claims of two stores begin runs for the same worker. The second is released, without an

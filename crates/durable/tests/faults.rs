@@ -1,7 +1,10 @@
 //! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
 //! forever. In `sim/promises.rs` each kind of call fails, before and after its effect.
 
-use crate::common::{Fault, KIND, MINUTE, World, done, millis, secs, wait_acked, wait_until};
+use crate::common::{
+    Fault, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
+    wait_until,
+};
 use wheelhouse_durable::store::StoreError;
 use wheelhouse_durable::{Cancel, Error, Event, EventKind, Handlers, Next};
 
@@ -49,6 +52,30 @@ fn an_ack_is_repeated_until_it_is_taken() {
     }
 }
 
+/// Leases are renewed more often than the pauses between the attempts at an ack end. The ack is
+/// repeated nevertheless.
+#[test]
+fn an_ack_is_repeated_between_renewals() {
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let timers = with(world.start_faulty(handlers));
+    schedule(&timers, "k");
+    timers.next();
+    world.faults.down(true);
+    let before = world.faults.commits().len();
+    timers.go();
+    // The next pause lasts 0.4 s.
+    wait_until("its ack has failed", || world.faults.commits().len() > before + 3);
+    world.faults.down(false);
+    let until = || world.find("k").map(|row| row.visible_at);
+    wait_until("it is acked", || {
+        let before = until();
+        world.clock.advance(secs(10));
+        wait_until("its lease is renewed", || until().is_none() || until() > before);
+        timers.snapshot().counts.acked == 1
+    });
+}
+
 /// The server is unreachable for a while: callers get an error at once, and jobs continue when it
 /// is back.
 #[test]
@@ -74,7 +101,7 @@ fn a_store_that_was_away_is_asked_again() {
     assert_eq!(timers.snapshot().counts.store_errors, reported);
 }
 
-/// If the store refuses one change, only that change of the batch fails.
+/// If the store refuses one change, only that one fails. A few more commits find it.
 #[test]
 fn one_that_is_refused_does_not_harm_others() {
     let world = World::new();
@@ -83,14 +110,17 @@ fn one_that_is_refused_does_not_harm_others() {
     let closed = world.faults.gate.lock();
     let first = timers.after(MINUTE).key("first").submit_bytes(KIND, "");
     wait_until("the first commit", || world.faults.commits() == [1]);
-    let submit =
-        |key: &str, payload: &str| timers.after(MINUTE).key(key).submit_bytes(KIND, payload);
-    let commits = [submit("a", ""), submit("b", "bad"), submit("c", "")];
+    let payload = |n| if n == 41 { "bad" } else { "" };
+    let commits: Vec<_> =
+        (0..64).map(|n| timers.after(MINUTE).submit_bytes(KIND, payload(n))).collect();
     drop(closed);
     first.wait().unwrap();
-    let [a, b, c] = commits.map(|commit| commit.wait());
-    assert!(a.is_ok() && c.is_ok(), "{a:?} {c:?}");
-    let Err(Error::Store(why)) = b else { panic!("it is refused: {b:?}") };
-    assert!(matches!(*why, StoreError::Refused(_)));
-    assert_eq!(world.store.len(), 3);
+    for (n, commit) in commits.into_iter().enumerate() {
+        match commit.wait() {
+            Err(Error::Store(why)) if n == 41 => assert!(matches!(*why, StoreError::Refused(_))),
+            stored => assert!(n != 41 && stored.is_ok(), "{n}: {stored:?}"),
+        }
+    }
+    assert_eq!(world.store.len(), 64);
+    assert!(world.faults.commits().len() < 20, "{:?}", world.faults.commits());
 }

@@ -102,16 +102,30 @@ fn attempts_share_an_idempotency_key() {
     assert!(keys[0].starts_with("orders/k/") && keys[0] != keys[1], "{keys:?}");
 }
 
-/// A handler can ack in its own transaction. No run is acked twice, and none is repeated.
+/// A handler can ack in its own transaction. No run is acked twice, and none is repeated. If the
+/// handler has not returned when its lease is to be renewed, the lease is not taken for lost.
 #[test]
 fn a_handler_may_ack_itself() {
     let world = World::new();
     let store = world.store.clone();
-    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
+    let (handlers, with) = waiting(move |run, wait| {
         assert_eq!(store.clone().commit(&[run.ack()])?, [Outcome::Done]);
+        wait();
+        assert!(!run.is_superseded());
         Ok(Next::Acked)
-    }));
+    });
+    let timers = with(world.start_faulty(handlers));
     schedule(&timers, "k");
+    timers.next();
+    wait_until("it has acked", || world.store.is_empty());
+    // The second renewal follows the outcome of the first.
+    for count in 1..=2 {
+        world.clock.advance(secs(10));
+        wait_until("a renewal", || {
+            world.faults.lock().renewals.iter().filter(|renewals| **renewals > 0).count() == count
+        });
+    }
+    timers.go();
     wait_acked(&timers, 1);
     wait_until("nothing is in flight", || timers.snapshot().in_flight == 0);
     assert!(world.store.is_empty() && timers.snapshot().counts.started == 1);

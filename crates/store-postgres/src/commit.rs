@@ -136,8 +136,9 @@ impl<C: GenericClient> Call<'_, C> {
         if !batch.burials.is_empty() {
             self.bury(&batch).await?;
         }
-        if !batch.forgotten.is_empty() {
-            self.remove_letters(&batch.forgotten).await?;
+        if self.remove_letters(&batch.forgotten).await?.len() < batch.forgotten.len() {
+            let why = "another transaction removed the dead letter";
+            return Err(Known::Conflict(why.into()).into());
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
@@ -181,6 +182,9 @@ impl<C: GenericClient> Call<'_, C> {
 
     /// Returns the generations of the letters that were removed.
     async fn remove_letters(&self, generations: &[u64]) -> Result<HashSet<u64>, StoreError> {
+        if generations.is_empty() {
+            return Ok(HashSet::new());
+        }
         let numbers: Vec<i64> = generations.iter().map(|its| its.cast_signed()).collect();
         let removed = self.query(include_str!("sql/forget.sql"), &parameters![numbers]).await?;
         removed.iter().map(|sql| row::number(sql, 0)).collect()

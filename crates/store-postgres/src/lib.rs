@@ -128,7 +128,9 @@
 //! each connection. A call is also retried if the connection breaks before its commit was sent, if
 //! the server shuts down or has become a read-only standby, and if other transactions lock the same
 //! rows. A call whose connection breaks after its commit was sent fails at once: it may have been
-//! carried out or not. A batch of one statement is its own commit.
+//! carried out or not. A batch of one statement is its own commit. If the server refuses a new
+//! connection of a running program, for example because the password was changed, calls fail
+//! ([`Io`](StoreError::Io)), and the ends of runs are committed later.
 //!
 //! A server that has become a standby still answers reads. So after a failover that leaves
 //! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim.

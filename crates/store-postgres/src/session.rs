@@ -10,6 +10,7 @@ use crate::statements::{Prepared, Statements};
 use crate::tls::connector;
 use crate::transaction::{Failed, own_session, transact};
 use std::future::Future;
+use std::io;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 use wheelhouse_durable::store::{StoreError, Waker, reconnect_backoff};
@@ -156,8 +157,17 @@ impl Session {
         answer
     }
 
-    /// Connects, and checks the database if that has not succeeded before.
+    /// Connects, and checks the database if that has not succeeded before. If it has, a refusal is
+    /// transient, so that the ends of runs are retried until the server is set as before.
     fn connect(&mut self, until: Instant) -> Result<Open, StoreError> {
+        let is_new = self.format.is_none();
+        self.connect_once(until).map_err(|error| match error {
+            StoreError::Refused(why) if !is_new => StoreError::Io(io::Error::other(why)),
+            error => error,
+        })
+    }
+
+    fn connect_once(&mut self, until: Instant) -> Result<Open, StoreError> {
         let settings = &self.settings;
         let connected = self.driver.wait(until, sockets::connect(settings));
         let (client, task) = connected.ok_or_else(|| timeout(settings))??;

@@ -87,6 +87,27 @@ fn connections_that_the_server_ends_are_replaced() {
     }
 }
 
+/// The server does not let the user in for a while, for example because its password was changed.
+/// The program repeats the ends of its runs until it is let in.
+#[test]
+fn a_server_that_refuses_a_running_program_is_asked_again() {
+    let Some(server) = Server::postgres() else { return };
+    execute(&server.url(), &["CREATE ROLE shop SUPERUSER LOGIN"]);
+    let url = server.url().replace("postgres@", "shop@");
+    let mut store = PostgresStore::connect(&url, "orders").unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'shop'";
+    execute(&server.url(), &["ALTER ROLE shop NOLOGIN", end]);
+    wait_until("it is refused", || {
+        store.commit(&[]).is_err_and(|error| {
+            assert!(error.is_transient(), "{error:?}");
+            error.to_string().contains("check the URL")
+        })
+    });
+    assert!(!fails(PostgresStore::connect(&url, "orders"), "check the URL").is_transient());
+    execute(&server.url(), &["ALTER ROLE shop LOGIN"]);
+    assert_eq!(store.commit(&[]).unwrap(), []);
+}
+
 /// A program that starts with the address of a standby fails, and does not wait for a promotion.
 #[test]
 fn a_standby_is_refused_with_a_remedy() {

@@ -14,6 +14,7 @@ use wheelhouse_store_conformance::jobs::{
     KIND, LEASE, ack, bury, cancel, claim, commit, continues, fails, job, key, lease, names, put,
     rows,
 };
+use wheelhouse_store_postgres::tokio_postgres::Transaction;
 use wheelhouse_store_postgres::{PostgresStore, commit_in};
 use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};
 
@@ -131,6 +132,16 @@ fn many_may_write_the_same_keys() {
     assert!(rows(&mut store).len() <= 10);
 }
 
+/// Waits until another transaction waits for this one.
+async fn wait_until_blocking(transaction: &Transaction<'_>, url: &str) {
+    let own = transaction.query_one("SELECT pg_backend_pid()", &[]).await.unwrap();
+    let (own, watch): (i32, _) = (own.get(0), connect(url).await);
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+    while watch.query_one(blocked, &[&own]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Another transaction moves a job, or begins its run, while the store cancels it by one statement.
 /// The statement waits, finds that the row has changed, and is undone. Then the commit is repeated
 /// by the rules.
@@ -147,10 +158,8 @@ fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
         store.commit(&[put("a", 1_000_000), put("b", 1_000_000)]).unwrap();
         std::thread::scope(|scope| {
             run(async {
-                let (mut shop, watch) = (connect(&url).await, connect(&url).await);
+                let mut shop = connect(&url).await;
                 let transaction = shop.transaction().await.unwrap();
-                let own = transaction.query_one("SELECT pg_backend_pid()", &[]).await.unwrap();
-                let own: i32 = own.get(0);
                 let sql = format!(
                     "UPDATE wheelhouse.job SET {change} WHERE queue = '{queue}' AND key = 'b'"
                 );
@@ -158,11 +167,7 @@ fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
                 let cancels = ["a", "b"].map(cancel);
                 let store = &mut store;
                 let cancelled = scope.spawn(move || store.commit(&cancels));
-                let blocked = "SELECT count(*) FROM pg_stat_activity
-                    WHERE $1 = ANY (pg_blocking_pids(pid))";
-                while watch.query_one(blocked, &[&own]).await.unwrap().get::<_, i64>(0) == 0 {
-                    tokio::task::yield_now().await;
-                }
+                wait_until_blocking(&transaction, &url).await;
                 transaction.commit().await.unwrap();
                 let outcomes = cancelled.join().unwrap().expect("a commit succeeds");
                 assert_eq!(outcomes, [Outcome::Cancelled, outcome]);
@@ -170,6 +175,32 @@ fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
         });
         assert_eq!(rows(&mut store).len(), usize::from(outcome == Outcome::Running));
     }
+}
+
+/// Another transaction removes a dead letter while the store revives it. No job is made of it.
+#[test]
+fn a_letter_that_another_transaction_removes_is_not_revived() {
+    let Some((mut store, url, queue)) = shared_store() else { return };
+    store.commit(&[put("a", 0)]).unwrap();
+    let leased = claim(&mut store).remove(0);
+    store.commit(&[bury(&leased, "")]).unwrap();
+    let generation = leased.job.generation;
+    std::thread::scope(|scope| {
+        run(async {
+            let mut shop = connect(&url).await;
+            let transaction = shop.transaction().await.unwrap();
+            let forget = Change::Forget { generation };
+            let outcomes = commit_in(&transaction, &queue, &[forget]).await.unwrap();
+            assert_eq!(outcomes, [Outcome::Done]);
+            let store = &mut store;
+            let revive = Change::Revive { generation, when: When::After(Duration::ZERO) };
+            let revived = scope.spawn(move || store.commit(&[revive]));
+            wait_until_blocking(&transaction, &url).await;
+            transaction.commit().await.unwrap();
+            assert_eq!(revived.join().unwrap().unwrap(), [Outcome::Absent]);
+        });
+    });
+    assert_eq!(rows(&mut store), []);
 }
 
 /// Another program claims the job that the transaction saw as the first, and does not see the job
@@ -213,8 +244,7 @@ fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     assert!(!tokens.is_empty() && tokens.iter().all(|token| *token > before), "{tokens:?}");
 }
 
-/// A change that can never be stored is refused for good, so that the committer can commit the
-/// others of its batch one by one.
+/// A change that can never be stored is refused for good, so that the committer divides its batch.
 #[test]
 fn what_the_server_will_never_take_is_refused_with_its_reason() {
     let Some((mut store, ..)) = shared_store() else { return };
@@ -241,9 +271,7 @@ fn a_deadlock_with_a_users_transaction_is_no_error() {
         let transaction = shop.transaction().await.unwrap();
         commit_in(&transaction, &queue, &[later("b")]).await.unwrap();
         let others = std::thread::spawn(move || store.commit(&[later("a"), later("b")]));
-        let watch = connect(&url).await;
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-        while watch.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+        wait_until_blocking(&transaction, &url).await;
         let refused = commit_in(&transaction, &queue, &[later("a")]).await.err();
         if refused.is_some() { transaction.rollback().await } else { transaction.commit().await }
             .unwrap();

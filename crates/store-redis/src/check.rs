@@ -11,7 +11,8 @@ const NO_ANSWER: &str = "the server refuses CONFIG GET, so it is not known wheth
 /// Refuses a server that has no append-only file, or that evicts data when memory is short.
 pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), StoreError> {
     let mut command = redis::cmd("CONFIG");
-    command.arg("GET").arg("appendonly").arg("maxmemory").arg("maxmemory-policy");
+    // One pattern for all of them, as before Redis 7 there may be only one.
+    command.arg("GET").arg("[am][pa][px]*");
     let settings: HashMap<String, String> = match command.query(connection) {
         Err(error) if error.is_io_error() => return Err(store_error(error)),
         Err(_) => return Err(StoreError::Refused(NO_ANSWER.into())),
@@ -65,8 +66,13 @@ mod tests {
     fn a_server_is_asked_when_it_is_connected_and_once_a_minute() {
         let Some(server) = Server::redis(&[]) else { return };
         let url = server.url();
+        let () = ask(&url, "CONFIG SET slowlog-log-slower-than 0");
         let mut connection = Connection::open(RedisStore::builder(&url, "a")).unwrap();
         assert_eq!(asked(&url), 1, "at the connection");
+        // The fourth part is the command. Before Redis 7 it had one pattern at most.
+        let log: Vec<(u64, u64, u64, Vec<String>, String, String)> = ask(&url, "SLOWLOG GET 99");
+        let is_known = |words: &[String]| words.len() == 3 && words[..2] == ["CONFIG", "GET"];
+        assert!(log.iter().any(|entry| is_known(&entry.3)), "{log:?}");
         let calls = Cell::new(0);
         let mut call_at = |at: Instant| {
             connection.with(at, |connection| {

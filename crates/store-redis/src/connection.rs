@@ -214,7 +214,7 @@ impl Connection {
                     self.checked = None;
                     return Ok(connection);
                 }
-                Err(error) => self.wait(begun, error)?,
+                Err(error) => self.wait(begun, self.refusal(error))?,
             }
         }
     }
@@ -242,17 +242,20 @@ impl Connection {
     ) -> Result<(), StoreError> {
         let fresh = self.checked.is_some_and(|at| now.saturating_duration_since(at) < CHECK);
         if !self.settings.unchecked && !fresh {
-            match check::is_durable(connection) {
-                // The queue has been in use. The error is transient, so that the ends of runs are
-                // retried until the server is set as before.
-                Err(StoreError::Refused(why)) if !self.is_new() => {
-                    return Err(StoreError::Io(io::Error::other(why)));
-                }
-                answer => answer?,
-            }
+            check::is_durable(connection).map_err(|error| self.refusal(error))?;
             self.checked = Some(now);
         }
         Ok(())
+    }
+
+    /// Converts an error of a new connection or of the check of the settings. If the queue has been
+    /// in use, a refusal is transient, so that the ends of runs are retried until the server is set
+    /// as before.
+    fn refusal(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Refused(why) if !self.is_new() => StoreError::Io(io::Error::other(why)),
+            error => error,
+        }
     }
 
     /// Creates the queue if there is none and this connection may write, and reads its format and

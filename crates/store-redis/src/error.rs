@@ -61,18 +61,22 @@ const LACKS_QUEUE: [&str; 9] = [
     "UNBLOCKED",
 ];
 
-/// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
-pub(crate) fn lacks_queue(error: &RedisError) -> bool {
-    let Some(code) = error.code() else { return false };
-    // Up to Redis 6, an error within a script has the code in its text.
-    let quoted =
-        |code: &&str| error.detail().is_some_and(|text| text.contains(&format!("-{code} ")));
-    LACKS_QUEUE.contains(&code) || LACKS_QUEUE.iter().any(quoted)
+/// The code of an error: the first word of the server's answer. Up to Redis 6, an error within a
+/// script has the code in its text: `ERR Error running script ..: @user_script: 9: -OOM ..`.
+fn code(error: &RedisError) -> Option<&str> {
+    let code = error.code()?;
+    let text = error.detail().filter(|_| code == "ERR").and_then(|text| text.rsplit_once(": -"));
+    text.and_then(|(_, text)| text.split(' ').next()).or(Some(code))
 }
 
-/// Converts an error by its code, the first word of the server's answer.
+/// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
+pub(crate) fn lacks_queue(error: &RedisError) -> bool {
+    code(error).is_some_and(|code| LACKS_QUEUE.contains(&code))
+}
+
+/// Converts an error by its code.
 fn by_code(error: &RedisError) -> StoreError {
-    match error.code() {
+    match code(error) {
         Some("OOM") => StoreError::Io(std::io::Error::new(
             std::io::ErrorKind::StorageFull,
             format!("{error}: raise maxmemory; no acknowledged change is lost"),
@@ -93,6 +97,7 @@ fn by_code(error: &RedisError) -> StoreError {
 mod tests {
     use super::{LACKS_QUEUE, lacks_queue, store_error};
     use redis::{RedisError, parse_redis_value};
+    use std::io::ErrorKind;
     use wheelhouse_durable::store::StoreError;
 
     /// The error that a line of a server's answer becomes.
@@ -101,16 +106,17 @@ mod tests {
         answer.and_then(redis::Value::extract_error).expect_err("it is an error")
     }
 
+    const SCRIPT: &str = "ERR Error running script (call to f_0a1b): @user_script:9:";
+
     /// The answers of a server that is a replica, or loads its files, or is no longer responsible:
     /// to a command, to a script, and to a script of Redis 6.
     #[test]
     fn each_code_of_a_server_that_lacks_the_queue_is_known() {
         for code in LACKS_QUEUE {
-            let script = "ERR Error running script (call to f_0a1b): @user_script:9:";
             for line in [
                 format!("{code} 7000 127.0.0.1:7001"),
                 format!("{code} not now script: f_0a1b, on @user_script:9."),
-                format!("{script} @user_script: 9: -{code} not now"),
+                format!("{SCRIPT} @user_script: 9: -{code} not now"),
             ] {
                 assert!(lacks_queue(&error(&line)), "{line}");
                 let told = store_error(error(&line));
@@ -136,6 +142,19 @@ mod tests {
             "EPOCH",
         ] {
             assert!(!lacks_queue(&error(line)), "{line}");
+        }
+    }
+
+    /// A full server: to a script, and to a script of Redis 6.
+    #[test]
+    fn a_full_server_is_known() {
+        let full = "OOM command not allowed when used memory > 'maxmemory'.";
+        for line in [full.to_owned(), format!("{SCRIPT} @user_script: 9: -{full}")] {
+            let told = store_error(error(&line));
+            assert!(
+                matches!(&told, StoreError::Io(why) if why.kind() == ErrorKind::StorageFull),
+                "{line}: {told:?}"
+            );
         }
     }
 }

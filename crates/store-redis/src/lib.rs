@@ -86,7 +86,9 @@
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
 //! and then fails ([`Unavailable`](StoreError::Unavailable)). A call whose connection breaks while
-//! it waits for the answer fails at once: it may have been carried out or not.
+//! it waits for the answer fails at once: it may have been carried out or not. If the server
+//! refuses a new connection of a running program, for example because the password was changed,
+//! calls fail ([`Io`](StoreError::Io)), and the ends of runs are committed later.
 //!
 //! A server that has become a replica still answers reads. So after a failover that leaves
 //! connections open, `find`, `jobs` and `dead` can return old jobs until the next change or claim.

@@ -283,7 +283,7 @@ fn is_new(change: &Change) -> bool {
 }
 
 /// The error of a commit. If the server is full and the batch also has changes that it accepts, the
-/// error is final (`Refused`): then the caller commits the changes one by one.
+/// error is final (`Refused`): then the caller divides the batch.
 fn full(error: StoreError, can_be_divided: bool) -> StoreError {
     match error {
         StoreError::Io(error) if can_be_divided && error.kind() == ErrorKind::StorageFull => {

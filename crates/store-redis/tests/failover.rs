@@ -30,9 +30,7 @@ fn pair() -> Option<(Server, Server)> {
     Some((primary, replica))
 }
 
-/// Promotes the replica when it has what the primary has, and makes the primary its replica. No
-/// connection is cut.
-fn fail_over(primary: &Server, replica: &Server) {
+fn wait_until_in_step(primary: &Server, replica: &Server) {
     wait_until("the replica has all", || {
         let offset = |server| {
             let info: String = ask(server, &["INFO", "replication"]);
@@ -42,6 +40,12 @@ fn fail_over(primary: &Server, replica: &Server) {
         };
         offset(primary) == offset(replica)
     });
+}
+
+/// Promotes the replica when it has what the primary has, and makes the primary its replica. No
+/// connection is cut.
+fn fail_over(primary: &Server, replica: &Server) {
+    wait_until_in_step(primary, replica);
     let () = ask(replica, &["REPLICAOF", "NO", "ONE"]);
     let port = replica.address().port().to_string();
     let () = ask(primary, &["REPLICAOF", "127.0.0.1", &port]);
@@ -77,6 +81,20 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
     timers.stop();
     let runs = runs.lock().unwrap();
     assert!(runs.len() == 100 && runs.values().all(|count| *count == 1), "{runs:?}");
+}
+
+/// A store that only reads may be on a replica, which refuses to remove the kind that has no job.
+#[test]
+fn a_replica_can_be_read() {
+    let Some((primary, replica)) = pair() else { return };
+    let mut store = RedisStore::connect(&primary.url(), "a").unwrap();
+    for change in [put("a"), jobs::cancel("a")] {
+        store.commit(&[change]).unwrap();
+    }
+    wait_until_in_step(&primary, &replica);
+    let builder = RedisStore::builder(&replica.url(), "a").timeout(Duration::from_secs(1));
+    let mut reader = builder.connect_to_read().unwrap();
+    assert_eq!((reader.kinds().unwrap(), reader.scan(None, 9).unwrap()), (vec![], vec![]));
 }
 
 /// A store with several addresses uses the primary, also after a failover.

@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, Timestamp, When};
 use wheelhouse_store_conformance::jobs::{LEASE, bury, cancel, commit, fails, job, key, one};
 use wheelhouse_store_redis::RedisStore;
-use wheelhouse_test_servers::Server;
+use wheelhouse_test_servers::{Server, wait_until};
 
 fn put(name: &str, kind: &str) -> Change {
     Change::Put(Put { kind: kind.into(), ..job(name, 0) })
@@ -126,7 +126,8 @@ fn a_queue_may_have_ten_thousand_kinds() {
     assert_eq!(one(&mut store, cancel("9999")), Outcome::Cancelled);
 }
 
-/// A user limited to the keys and the channel of one queue can run a program on it.
+/// A user limited to the keys and the channel of one queue can run a program on it. If the server
+/// does not let the user in for a while, the program repeats its calls until it does.
 #[test]
 fn a_user_can_be_limited_to_a_queue() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -136,4 +137,15 @@ fn a_user_can_be_limited_to_a_queue() {
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     assert_eq!(store.commit(&[put("a", "one")]).unwrap(), [Outcome::Done]);
     fails(RedisStore::connect(&url, "others"), "check the URL, its user");
+    let () = ask(&server, &["ACL", "SETUSER", "shop", "off"]);
+    let _: usize = ask(&server, &["CLIENT", "KILL", "USER", "shop"]);
+    wait_until("it is refused", || {
+        store.commit(&[cancel("a")]).is_err_and(|error| {
+            assert!(error.is_transient(), "{error:?}");
+            error.to_string().contains("check the URL")
+        })
+    });
+    assert!(!fails(RedisStore::connect(&url, "orders"), "check the URL").is_transient());
+    let () = ask(&server, &["ACL", "SETUSER", "shop", "on"]);
+    assert_eq!(one(&mut store, cancel("a")), Outcome::Cancelled);
 }

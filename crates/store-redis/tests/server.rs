@@ -20,23 +20,17 @@ fn refusal(url: &str, queue: &str) -> StoreError {
 
 #[test]
 fn a_server_that_forgets_is_refused_with_a_remedy() {
-    let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
-    let url = server.url();
-    let error = refusal(&url, "a");
-    assert!(
-        matches!(&error, StoreError::Refused(why) if why.contains("appendonly yes")),
-        "{error}"
-    );
-    assert!(RedisStore::builder(&url, "a").unchecked().connect().is_ok());
-    assert!(RedisStore::builder(&url, "a").connect_to_read().is_ok(), "not checked");
-}
-
-#[test]
-fn a_server_that_throws_away_is_refused_with_a_remedy() {
-    let full = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
-    let Some(server) = Server::redis(&full) else { return };
-    let error = refusal(&server.url(), "a");
-    assert!(matches!(&error, StoreError::Refused(why) if why.contains("noeviction")), "{error}");
+    let evicts = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
+    for (options, remedy) in
+        [(&["--appendonly", "no"][..], "appendonly yes"), (&evicts, "noeviction")]
+    {
+        let Some(server) = Server::redis(options) else { return };
+        let url = server.url();
+        let error = refusal(&url, "a");
+        assert!(matches!(&error, StoreError::Refused(why) if why.contains(remedy)), "{error}");
+        assert!(RedisStore::builder(&url, "a").unchecked().connect().is_ok());
+        assert!(RedisStore::builder(&url, "a").connect_to_read().is_ok(), "not checked");
+    }
 }
 
 /// A full server refuses new jobs and keeps those that it has.
@@ -54,8 +48,7 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
         }
     };
     assert!(error.to_string().contains("raise maxmemory"), "{error}");
-    // A batch of other changes as well is refused as a whole and for good, so that its changes are
-    // committed one by one.
+    // A batch of other changes as well is refused as a whole and for good, so that it is divided.
     let due = Change::Move { key: key("0"), when: When::After(Duration::ZERO) };
     for first in [due.clone(), Change::Forget { generation: 1 }] {
         let changes: Vec<_> = std::iter::repeat_n(first, 600).chain([put("new", 0)]).collect();

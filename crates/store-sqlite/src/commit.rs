@@ -118,7 +118,7 @@ pub(crate) struct Batch<'a> {
     last: u64,
     /// `true` if a table was written to.
     pub(crate) wrote: bool,
-    /// The earliest `visible_at` of the pending rows of each kind that were written.
+    /// The earliest `visible_at` of the pending and replaced rows of each kind that were written.
     pending: BTreeMap<Kind, Timestamp>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Batch<'a> {
         Ok(false)
     }
 
-    /// Records that a pending row of this kind was written.
+    /// Records that a pending or replaced row of this kind was written.
     fn wrote_pending(&mut self, kind: &str, at: Timestamp) {
         match self.pending.get_mut(kind) {
             Some(first) => *first = at.min(*first),
@@ -206,9 +206,7 @@ impl Table for Batch<'_> {
             payload, policy
         ])?;
         self.wrote = true;
-        if row.state == State::Pending {
-            self.wrote_pending(&job.kind, row.visible_at);
-        }
+        self.wrote_pending(&job.kind, row.visible_at);
         Ok(())
     }
 
@@ -223,7 +221,7 @@ impl Table for Batch<'_> {
         let changed = self.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote = true;
-        if row.state == State::Pending {
+        if matches!(row.state, State::Pending | State::Replaced(_)) {
             let kind = "SELECT kind FROM job WHERE key = ?1";
             let mut kind = self.connection.prepare_cached(kind)?;
             let kind: String = kind.query_row([key.as_bytes()], |row| row.get(0))?;

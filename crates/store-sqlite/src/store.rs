@@ -162,7 +162,7 @@ fn only_to_read() -> StoreError {
 }
 
 /// The error of a commit on a full disk. If the batch has other changes than new jobs, the error is
-/// final (`Refused`): then the caller commits the changes one by one, and those that need no space
+/// final (`Refused`): then the caller divides the batch, and the changes that need no space
 /// succeed.
 fn full(error: StoreError, mixed: bool) -> StoreError {
     if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }

@@ -203,7 +203,7 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
         ran += leased.len();
         assert!(fails(store.commit(&[put("new", 0)]), "free ").is_transient());
         let error = store.commit(&[put("new", 0), cancel("none")]).unwrap_err();
-        assert!(!error.is_transient(), "a mixed batch is committed one by one: {error:?}");
+        assert!(!error.is_transient(), "a mixed batch is divided: {error:?}");
     }
     fs::remove_file(&filler).unwrap();
     assert_eq!(one(&mut store, put("new", 0)), Outcome::Done, "there is space again");

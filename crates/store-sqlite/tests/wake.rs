@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use wheelhouse_durable::store::{Outcome, Store};
+use wheelhouse_durable::store::{Change, Outcome, Put, Store, When};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, claim, count_wakes, fails, key, names, one, put, wait_until,
+    KIND, claim, count_wakes, fails, job, key, names, one, put, wait_until,
 };
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
@@ -90,6 +90,14 @@ fn a_store_is_not_woken_twice_by_its_own_commits() {
         wait_until("by the other", || count.load(Ordering::SeqCst) > 2 * n + 1);
         assert_eq!(count.load(Ordering::SeqCst), 2 * n + 2);
     }
+    // A job that waits for the end of an older run is moved.
+    one(&mut store, put("runs", 0));
+    assert_eq!(names(&claim(&mut store)), ["runs"]);
+    one(&mut store, Change::Put(Put { replace: true, ..job("runs", 2_000_000) }));
+    let before = count.load(Ordering::SeqCst);
+    let when = When::After(Duration::from_secs(100));
+    one(&mut store, Change::Move { key: key("runs"), when });
+    assert_eq!(count.load(Ordering::SeqCst), before + 1);
 }
 
 #[test]

@@ -81,8 +81,10 @@ impl Receives for Ended {
             _ => false,
         };
         let is_closed = outcome == Outcome::Closed;
+        // Otherwise the job was cancelled, moved or replaced while it waited.
+        let is_lost = flown.held().has(Mark::Begun) || flown.is_lost();
         // Once for each lease: a refused renewal may have counted it.
-        if !done && !is_closed && flown.held().mark(Mark::Superseded) {
+        if !done && !is_closed && is_lost && flown.held().mark(Mark::Superseded) {
             count(&counts.leases_lost);
         }
         match end {

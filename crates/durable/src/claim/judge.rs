@@ -11,7 +11,7 @@ use std::time::Duration;
 const MOST_MISSED: u64 = 10_000;
 
 /// The shortest and the longest time that a job waits if its policy is not understood.
-const NOT_UNDERSTOOD: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+pub(super) const NOT_UNDERSTOOD: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 /// Returns the occurrence to run, or the end of the job. `policy` is `None` if it has a part that
 /// this program does not know.
@@ -24,7 +24,8 @@ pub(super) fn judge(
     let late = now.saturating_since(job.due);
     // The wait doubles the lateness: a newer program can run the job soon, and a job that no
     // program understands is claimed less and less often.
-    let not_understood = || End::NotUnderstood(late.clamp(NOT_UNDERSTOOD.0, NOT_UNDERSTOOD.1));
+    let [shortest, longest] = NOT_UNDERSTOOD;
+    let not_understood = || End::NotUnderstood(late.clamp(shortest, longest));
     let policy = policy.ok_or_else(not_understood)?;
     let (again, missed) = next_occurrence(policy, job, now).ok_or_else(not_understood)?;
     let is_periodic = policy.repeat.is_some();

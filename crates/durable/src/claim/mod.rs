@@ -15,7 +15,8 @@
 //!
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
 //! that is full does not block the other. The lane whose last claim leased jobs is asked last, so
-//! that its backlog does not use up the catch-up rate.
+//! that its backlog does not use up the catch-up rate. A lane whose last claim has failed is asked
+//! last too, because no lane is asked after an error that may pass.
 //!
 //! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
 //! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,
@@ -46,7 +47,7 @@ pub(crate) use waiting::Waiting;
 
 use crate::Timers;
 use crate::commit::{SharedStore, carry_out, pause};
-use crate::drive::Shared;
+use crate::drive::{Paused, Shared};
 use crate::handlers::{Held, Lane};
 use crate::observe::{EventKind, count};
 use crate::store::{
@@ -104,6 +105,8 @@ pub(crate) struct Claimer {
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     unknown: BTreeSet<crate::store::Kind>,
+    /// The kinds of the rows that pause kinds of this program.
+    pauses: Kinds,
     letters: Letters,
 }
 
@@ -135,6 +138,7 @@ impl Claimer {
         let claimer = Self {
             asking: "ask".into(),
             rate: settings.catch_up_rate.map(Rate::new),
+            pauses: Paused::rows(shared.handlers.keys()),
             lanes: Lane::ALL.iter().filter_map(|lane| LaneClaims::new(shared, *lane)).collect(),
             timers,
             store,
@@ -244,7 +248,7 @@ impl Claimer {
     /// Claims due jobs, once for each lane, and sets the time of the next claim.
     fn ask(&mut self) {
         let (asked, mut next) = (self.wheel.now(), None::<Moment>);
-        if self.lanes.first().is_some_and(|first| first.was_served) {
+        if self.lanes.first().is_some_and(|first| first.was_served || first.has_failed) {
             self.lanes.rotate_left(1);
         }
         let mut has_failed = false;

@@ -67,12 +67,12 @@ impl Claimer {
         }
     }
 
-    /// Reads which kinds are paused, by the keys of their rows. A server may take long to list all
-    /// kinds, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
+    /// Reads which kinds are paused, without a list of all kinds: a server may take long to list
+    /// them, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
     /// have changed.
     pub(super) fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
-        let paused = Paused::read(&mut **self.store.lock(), shared.handlers.keys());
+        let paused = Paused::read(&mut **self.store.lock(), &self.pauses);
         // Some errors are returned only once, by whichever call is next, so this one is reported.
         let paused = match paused {
             Ok(paused) => paused,

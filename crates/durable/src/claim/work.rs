@@ -2,7 +2,7 @@
 
 use super::ended::{End, Ended};
 use super::flight::Flown;
-use super::judge::judge;
+use super::judge::{NOT_UNDERSTOOD, judge};
 use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::{Pending, Rank, Receives};
@@ -188,7 +188,8 @@ impl Task {
     /// Returns the end, to be committed. `None` if the job has ended already.
     fn ended(&mut self, end: End) -> Option<Ended> {
         self.held.mark(Mark::Ended);
-        if matches!(end, End::NotUnderstood(_)) {
+        // When the job is due, and then once a minute.
+        if matches!(end, End::NotUnderstood(wait) if NOT_UNDERSTOOD.contains(&wait)) {
             self.shared().reporter.job(&self.held.name, EventKind::NotUnderstood);
         }
         Some(Ended::new(end, self.flown.take()?))

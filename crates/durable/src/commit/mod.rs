@@ -76,14 +76,18 @@ impl Committer {
 
     /// Waits for changes, but for at most `patience` if it is given, and commits them together with
     /// those that are kept. Returns `false` when the thread is to end.
-    pub(crate) fn step(&mut self, patience: Option<Duration>) -> bool {
-        let Some(batch) = self.queue.take(&mut self.kept, patience) else { return false };
-        // If changes are still kept, these are renewals, which are not retried.
-        if !self.kept.is_empty() {
+    pub(crate) fn step(&mut self, mut patience: Option<Duration>) -> bool {
+        let batch = loop {
+            let Some(batch) = self.queue.take(&mut self.kept, patience) else { return false };
+            if self.kept.is_empty() {
+                break batch;
+            }
+            // If changes are still kept, these are renewals, which are not retried. The kept
+            // changes follow at once: renewals may arrive before each pause has ended.
             let retried = commit(&self.queue, batch);
             debug_assert!(retried.is_empty(), "a renewal is not retried");
-            return true;
-        }
+            patience = Some(Duration::ZERO);
+        };
         self.kept = commit(&self.queue, batch);
         self.failures = if self.kept.is_empty() { 0 } else { self.failures + 1 };
         self.last_tries += u32::from(self.failures > 0 && self.queue.is_closed());
@@ -98,7 +102,7 @@ impl Drop for Committer {
 }
 
 /// Commits a batch, and passes on the outcomes. Returns the changes to retry.
-fn commit(queue: &Queue, batch: Batch) -> Batch {
+fn commit(queue: &Queue, mut batch: Batch) -> Batch {
     let mut kept = Batch::default();
     match queue.try_commit(&batch.changes) {
         Ok(outcomes) => {
@@ -106,13 +110,11 @@ fn commit(queue: &Queue, batch: Batch) -> Batch {
                 recipient.tell(outcome);
             }
         }
-        // The store refuses at least one change for good. The others are committed one by one.
+        // The store refuses at least one change for good. Each half of the batch is committed by
+        // itself, so that few commits find it.
         Err(error) if !error.is_transient() && batch.changes.len() > 1 => {
-            for pending in batch.into_pairs() {
-                let mut one = Batch::default();
-                one.push(pending);
-                kept.append(commit(queue, one));
-            }
+            kept = commit(queue, batch.split(batch.changes.len() / 2));
+            kept.append(commit(queue, batch));
         }
         Err(error) => {
             let error = Arc::new(error);

@@ -73,7 +73,7 @@ impl Batch {
 
     /// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless it
     /// is empty: each payload is smaller.
-    fn split(&mut self, most: usize) -> Self {
+    pub(super) fn split(&mut self, most: usize) -> Self {
         let mut bytes = 0;
         let fits = |change: &&Change| {
             bytes += if let Change::Put(put) = change { put.payload.len() } else { 0 };

@@ -26,8 +26,8 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the kind is too long; [`Error::Store`], after which some of several stores may be paused;
-    /// [`Error::Stopped`].
+    /// If the kind is empty or too long; [`Error::Store`], after which some of several stores may
+    /// be paused; [`Error::Stopped`].
     pub fn pause(&self, kind: impl AsRef<str>) -> Result<bool, Error> {
         self.set_paused(Change::pause(Some(kind.as_ref()))?)
     }

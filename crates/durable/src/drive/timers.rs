@@ -189,7 +189,9 @@ impl Timers {
     }
 
     /// Turns a dead letter back into a job that is due `delay` from now, and waits until the change
-    /// is durable.
+    /// is durable. The job has a new generation, and so a new
+    /// [idempotency key](crate::DurableRun::idempotency_key): if an attempt of the dead letter has
+    /// had its effect, that can take place again.
     ///
     /// # Errors
     ///

@@ -28,6 +28,8 @@ pub(crate) enum Mark {
     TimedOut,
     /// The program no longer waits for the run.
     Abandoned,
+    /// The handler has taken its ack, and may have committed it.
+    Acked,
 }
 
 /// The occurrence of a job that a run executes.
@@ -169,6 +171,8 @@ impl Held {
             }
             // Another transaction has the row, perhaps that of the handler with its ack.
             Outcome::Running => false,
+            // The handler may have ended the run.
+            _ if self.has(Mark::Acked) => false,
             // Only for a run in progress. If the run has ended since, the outcome of its end shows
             // whether the lease was lost. If it has not begun, the job may have been cancelled, and
             // the outcome of its `Begin` shows that.

@@ -83,7 +83,7 @@ pub enum EventKind {
     /// The job's policy has a part that this program does not know, because a newer version has
     /// written it, or a time zone that this machine does not have. The job waits for a program
     /// that knows it, and is claimed again after a second, or after as much as it is late, at most
-    /// a minute.
+    /// a minute. Reported when the job is due, and then once a minute.
     NotUnderstood,
     /// The store refused the end of the run for good, with this message. When the lease has run
     /// out, there is another attempt.

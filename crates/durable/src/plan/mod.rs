@@ -182,7 +182,8 @@ impl<A> Plan<'_, A> {
     }
 
     /// Returns the plan as a [`Put`], the content of a [`Change::Put`]: for a store that commits it
-    /// in your transaction.
+    /// in your transaction. A plan with [`updating`](Plan::updating) then replaces the job in any
+    /// case, as with [`replacing`](Plan::replacing), since the job is not read.
     ///
     /// # Errors
     ///

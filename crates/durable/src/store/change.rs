@@ -232,9 +232,9 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// If the kind is too long.
+    /// If the kind is empty or too long.
     pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
-        let name = format!("{PAUSE}{}", kind.unwrap_or_default());
+        let name = pause_name(kind)?;
         Ok(Self::Put(Put {
             key: Key::new(&name)?,
             kind: name.into(),
@@ -250,10 +250,18 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// If the kind is too long.
+    /// If the kind is empty or too long.
     pub fn resume(kind: Option<&str>) -> Result<Self, InvalidKey> {
-        let name = format!("{PAUSE}{}", kind.unwrap_or_default());
-        Ok(Self::Cancel { key: Key::new(name)? })
+        Ok(Self::Cancel { key: Key::new(pause_name(kind)?)? })
+    }
+}
+
+/// The key and the kind of the row that pauses a kind, or all kinds. An empty kind is refused: its
+/// row would pause all kinds.
+fn pause_name(kind: Option<&str>) -> Result<String, InvalidKey> {
+    match kind {
+        Some("") => Err(InvalidKey { length: 0 }),
+        kind => Ok(format!("{PAUSE}{}", kind.unwrap_or_default())),
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Faults {
     pub(crate) pages: Arc<Mutex<Option<Sender<()>>>>,
 }
 
+type MakeError = fn() -> StoreError;
+
 #[derive(Default)]
 pub(crate) struct Plan {
     /// The faults of the following calls.
@@ -46,8 +48,8 @@ pub(crate) struct Plan {
     pub(crate) refused: Option<Vec<u8>>,
     /// A job whose acks are refused, with the error that the store is damaged.
     pub(crate) never_acked: Option<&'static str>,
-    /// A kind whose claims are refused, with the error that the store is damaged.
-    pub(crate) never_claimed: Option<&'static str>,
+    /// A kind whose claims fail, with this error.
+    pub(crate) never_claimed: Option<(&'static str, MakeError)>,
     /// How many claims of it were refused.
     pub(crate) refused_claims: usize,
     /// The next claim that leases jobs takes effect, and fails.
@@ -60,9 +62,10 @@ pub(crate) struct Plan {
     pub(crate) committers: Vec<ThreadId>,
     /// The numbers of lease renewals in them.
     pub(crate) renewals: Vec<usize>,
-    pub(crate) calls: usize,
     /// Lookups by key.
     pub(crate) finds: usize,
+    /// Claims of 0 jobs, by which programs look for pauses.
+    pub(crate) looks: usize,
     pub(crate) lists_of_kinds: usize,
 }
 
@@ -91,13 +94,16 @@ impl Faults {
 
     fn next(&self) -> Fault {
         let mut plan = self.lock();
-        plan.calls += 1;
         if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
     }
 }
 
-fn unavailable() -> StoreError {
+pub(crate) fn unavailable() -> StoreError {
     StoreError::Unavailable("planned".into())
+}
+
+pub(crate) fn damaged() -> StoreError {
+    StoreError::Damaged("a page".to_owned())
 }
 
 /// A store that fails as planned.
@@ -140,7 +146,7 @@ impl Store for FaultyStore {
                 Change::Ack { key, .. }
                     if plan.never_acked.is_some_and(|its| key.as_bytes() == its.as_bytes()) =>
                 {
-                    return Err(StoreError::Damaged("a page".to_owned()));
+                    return Err(damaged());
                 }
                 Change::Put(put) if plan.refused.as_ref() == Some(&put.payload) => {
                     return Err(StoreError::Refused("this payload".to_owned()));
@@ -156,9 +162,15 @@ impl Store for FaultyStore {
 
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let mut plan = self.faults.lock();
-        if plan.never_claimed.is_some_and(|never| kinds.contains(never)) {
+        if limit.jobs == 0 {
+            plan.looks += 1;
+            drop(plan);
+            self.faults.reach()?;
+            return self.store.claim(kinds, limit, visibility);
+        }
+        if let Some((_, error)) = plan.never_claimed.filter(|(never, _)| kinds.contains(never)) {
             plan.refused_claims += 1;
-            return Err(StoreError::Damaged("a page".to_owned()));
+            return Err(error());
         }
         plan.to_begin.push(limit.begin);
         drop(plan);

@@ -3,7 +3,7 @@
 mod faulty;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-pub(crate) use faulty::{Fault, Faults, FaultyStore};
+pub(crate) use faulty::{Fault, Faults, FaultyStore, damaged, unavailable};
 use parking_lot::Mutex;
 use std::ops::Deref;
 use std::sync::Arc;

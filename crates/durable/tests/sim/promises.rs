@@ -159,19 +159,6 @@ fn every_promise_is_kept() {
     }
 }
 
-/// For `time`, in a release build: a job each hour and one each day that fails twice.
-#[test]
-#[ignore = "for `time`, in a release build: run it by hand"]
-fn a_thousand_days() {
-    let sim = Sim::new(builder).time(86_400_000 * SECOND).client(|_, timers| {
-        let hourly = timers.every(3_600 * SECOND).unwrap().keeping("hourly");
-        hourly.schedule_bytes("work/1", "").unwrap();
-        let daily = timers.every(86_400 * SECOND).unwrap().keeping("daily");
-        daily.schedule_bytes("fails/1", "").unwrap();
-    });
-    eprintln!("{:?}", sim.run(0..1).unwrap());
-}
-
 #[test]
 #[ignore = "8,000 seeds take a minute in a release build: run it by hand"]
 fn every_promise_is_kept_in_thousands_of_seeds() {

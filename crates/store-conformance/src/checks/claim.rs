@@ -186,7 +186,7 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut Bed) {
 }
 
 /// A program that waits for a later job, or for none, is woken by an earlier job, also from another
-/// connection.
+/// connection, and by a job that waits for the end of an older run.
 pub fn an_earlier_job_wakes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     let calls = count_wakes(&mut *rig.store);
@@ -199,7 +199,14 @@ pub fn an_earlier_job_wakes(bed: &mut Bed) {
         // A server's message takes some time.
         wait_until(what, || calls.load(Ordering::SeqCst) > before);
     };
-    wakes(&mut rig, put("a", 500), "the first job wakes", true);
+    rig.put(job("runs", 0));
+    rig.claim_one();
+    let replaces = |delay| Change::Put(Put { replace: true, ..job("runs", delay) });
+    rig.one(replaces(9 * LEASE));
+    wakes(&mut rig, replaces(8 * LEASE), "an earlier job after a run wakes", true);
+    let moved = Change::Move { key: key("runs"), when: after(0) };
+    wakes(&mut rig, moved, "a moved job after a run wakes", true);
+    wakes(&mut rig, put("a", 500), "an earlier job wakes", true);
     wakes(&mut rig, put("b", 300), "an earlier job wakes", true);
     let moved = Change::Move { key: key("a"), when: after(100) };
     wakes(&mut rig, moved, "a moved job wakes", true);

@@ -1,4 +1,5 @@
--- Returns the name of each kind, and when its first row is visible. Removes kinds without rows.
+-- Returns the name of each kind, and when its first row is visible. Removes kinds without rows,
+-- except on a server that refuses writes, such as a replica.
 if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
 local answer = {}
 for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
@@ -7,7 +8,7 @@ for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
         answer[#answer + 1] = kind
         answer[#answer + 1] = text(tonumber(score))
     else
-        redis.call('SREM', kinds, kind)
+        redis.pcall('SREM', kinds, kind)
     end
 end
 return answer
