@@ -215,3 +215,19 @@ fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
     held.release();
     assert_eq!(await_here(stop).running, 0);
 }
+
+/// Fault: such a stop waited for the run that called for it, if another run of its job ended first.
+#[test]
+fn a_stop_that_a_run_calls_for_ends_when_the_other_runs_of_its_job_have() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let (timers, (sender, ended)) = (service.handle(), bounded(1));
+    let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
+    let service = Stoppable(Mutex::new(Some(service)));
+    let job = move |run: &Run<'_>| match run.number() {
+        1 => wait_until(|| other.status() == Status::Stopped),
+        _ => sender.send(service.take().unwrap().stop(Stop::Wait)).unwrap(),
+    };
+    timers.every(ms(1)).run_overlapping(job).unwrap();
+    let stopped = arrives(&ended);
+    assert_eq!((stopped.jobs.len(), stopped.running), (2, 1));
+}
