@@ -79,12 +79,12 @@ fn a_single_job_runs_at_its_time_or_at_once() {
     assert_eq!((at_once, later), (vec![200], vec![300]));
 }
 
-/// Fails in its first run.
-fn fails_once(log: &Log<u64>) -> impl FnMut(&Run<'_>) -> Result<(), &'static str> + use<> {
+/// Fails in its first runs.
+fn fails(log: &Log<u64>, runs: u64) -> impl FnMut(&Run<'_>) -> Result<(), &'static str> + use<> {
     let times = log.times();
     move |run| {
         times(run);
-        if run.number() == 1 { Err("no") } else { Ok(()) }
+        if run.number() <= runs { Err("no") } else { Ok(()) }
     }
 }
 
@@ -94,14 +94,20 @@ fn fails_once(log: &Log<u64>) -> impl FnMut(&Run<'_>) -> Result<(), &'static str
 fn periods_that_pass_while_another_try_is_held_up_are_left_out() {
     let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
         let plan = timers.every(ms(1_000)).retry(Backoff::new(ms(50)).attempts(2));
-        plan.try_run(fails_once(log)).unwrap()
+        plan.try_run(fails(log, 1)).unwrap()
     });
     assert_eq!(runs, [1_000, 5_500, 6_000, 7_000]);
     let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
         let plan = timers.on(|after| Some(after + ms(1_000)));
-        plan.retry(Backoff::new(ms(50)).attempts(2)).try_run(fails_once(log)).unwrap()
+        plan.retry(Backoff::new(ms(50)).attempts(2)).try_run(fails(log, 1)).unwrap()
     });
     assert_eq!(runs, [1_000, 5_500, 6_500]);
+    // Fault: the run that only asks the rule ended the retries.
+    let runs = runs_around(&[(3_010, 6_010)], |timers, log| {
+        let plan = timers.on(|after| Some(after + ms(3_000)));
+        plan.retry(Backoff::new(ms(50))).try_run(fails(log, 2)).unwrap()
+    });
+    assert_eq!(runs, [3_000, 6_010, 6_110]);
 }
 
 #[test]
