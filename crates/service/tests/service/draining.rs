@@ -168,7 +168,7 @@ impl Drop for DrainsWhenDropped {
 /// none of those that the drain waits for.
 #[test]
 fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
-    let ways: [fn(&Handle, Stoppable); 3] = [
+    let ways: [fn(&Handle, Stoppable); 4] = [
         |timers, service| {
             let stops = move |_: &Run<'_>| {
                 drop(service.take().map(|service| service.stop_async(Stop::Drain(PATIENCE))));
@@ -184,6 +184,11 @@ fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
                 let _alive = &held;
             };
             drop(timers.every(ms(1)).times(1).run(job).unwrap());
+        },
+        // Fault: the value was dropped where no other thread can take the lead.
+        |timers, service| {
+            let (closed, _) = bounded(0);
+            drop(timers.after(ms(0)).send(&closed, DrainsWhenDropped(service)).unwrap());
         },
     ];
     for (n, stops) in ways.into_iter().enumerate() {
