@@ -289,8 +289,9 @@ impl<W: ?Sized> JobState<W> {
         self.another_follows() || self.tries().1
     }
 
+    /// Returns `true` if it has no last run, and was not ended in the run in progress.
     pub(crate) fn is_endless(&self) -> bool {
-        self.repeat.is_some_and(|repeat| repeat.times.is_none())
+        self.another_follows() && self.repeat.is_some_and(|repeat| repeat.times.is_none())
     }
 
     pub(crate) fn wall(&self) -> Option<&Wall> {

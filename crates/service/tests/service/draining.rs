@@ -19,7 +19,19 @@ fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
             plan.run(move |run| log.push(run.number())).unwrap();
         }
         let endless = timers.every(HOUR).run(|_| ()).unwrap();
-        let stopped = returns(move || service.stop(Stop::Drain(HOUR)));
+        // It ends itself before the drain begins, and its run ends afterwards.
+        let (held, waits) = BlockedJob::job();
+        let ends = move |run: &Run<'_>| {
+            run.end();
+            waits(run);
+        };
+        let ended = timers.every(ms(1)).run(ends).unwrap();
+        arrives(&held.begun);
+        let draining = thread::spawn(move || service.stop(Stop::Drain(HOUR)));
+        wait_until(|| endless.status() == Status::Stopped);
+        drop(held);
+        let stopped = returns(move || draining.join().unwrap());
+        assert_eq!(ended.status(), Status::Finished, "{kind}");
         let mut runs = log.take();
         runs.sort();
         assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0), "{kind}");
