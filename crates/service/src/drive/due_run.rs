@@ -42,6 +42,12 @@ impl DueRun {
         self.run.as_ref().expect("its owner has it until it begins or is passed on")
     }
 
+    /// Returns `true` if its job was cancelled, moved or paused in the meantime.
+    pub(super) fn is_over(&self) -> bool {
+        let HandedOut { id, turn, .. } = *self.handed_out();
+        !self.timers.shards().with(id.shard(), |state| state.is_turn(id, turn))
+    }
+
     /// Passes it on to the leading thread.
     pub(super) fn into_ready(mut self) -> Option<ReadyItem> {
         let permit = self.permit.take();

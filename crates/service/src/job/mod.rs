@@ -38,7 +38,7 @@ mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
-pub(crate) use group::{Dispatch, GroupPermit};
+pub(crate) use group::{Dispatch, GroupPermit, Waiting};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 pub(crate) use state::{After, JobState, RareState, draw_jitter};

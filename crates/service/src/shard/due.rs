@@ -199,7 +199,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(run)
     }
 
-    pub(super) fn is_turn(&self, id: Id, turn: Turn) -> bool {
+    pub(crate) fn is_turn(&self, id: Id, turn: Turn) -> bool {
         let is_its = |timer| matches!(timer, TimerState::Off(its) if its == Some(turn));
         self.status(id) == Some(Status::Pending)
             && self.slots.of(id).is_some_and(|slot| is_its(slot.timer))
