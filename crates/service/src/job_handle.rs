@@ -332,7 +332,7 @@ impl Job {
         self.deadline
     }
 
-    /// How many runs had begun. Above zero only for a periodic job.
+    /// How many runs had begun. Above zero only for a periodic job, or one that waited for a retry.
     pub fn runs(&self) -> u64 {
         self.handle.runs()
     }
@@ -346,8 +346,8 @@ impl Job {
         let (info, started) = (self.handle.info.as_ref(), service.shards.now());
         let (run, mut result) = (Run { service, info, started, facts }, RunResult::default());
         self.work.call(&run, &mut result);
-        if let Some(kind) = result.undelivered {
-            service.report(run.job(), kind.clone());
+        if let Some(undelivered) = result.undelivered {
+            service.report(run.job(), undelivered.0);
         }
     }
 }

@@ -58,9 +58,11 @@ pub(crate) struct RunResult {
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
     pub(crate) error: Option<String>,
-    /// Why a value was not delivered.
-    pub(crate) undelivered: Option<&'static EventKind>,
+    pub(crate) undelivered: Option<Box<Undelivered>>,
 }
+
+/// Why a value was not delivered, and the value, to be dropped where another thread can lead.
+pub(crate) struct Undelivered(pub(crate) EventKind, pub(crate) Box<dyn Any + Send>);
 
 pub(crate) struct RunFuture {
     /// Its error is why the run failed.

@@ -2,7 +2,7 @@
 //! return futures.
 
 use crate::event::EventKind;
-use crate::shared::{Run, RunFuture, RunResult, Work};
+use crate::shared::{Run, RunFuture, RunResult, Undelivered, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -115,19 +115,22 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     }
 }
 
-/// Sends without waiting, so that a slow receiver does not delay other jobs. Returns what to report
-/// if the value was not delivered.
-fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) -> Option<&'static EventKind> {
-    static FULL: EventKind = EventKind::ChannelFull;
-    static CLOSED: EventKind = EventKind::ChannelClosed;
-    match sender.try_send(value) {
-        Ok(()) => None,
-        Err(TrySendError::Full(_)) => Some(&FULL),
-        Err(TrySendError::Disconnected(_)) => {
+/// Sends without waiting, so that a slow receiver does not delay other jobs. If the value was not
+/// delivered, returns it, and what to report.
+fn send<T: Send + 'static>(
+    sender: &Sender<T>,
+    value: T,
+    run: &Run<'_>,
+) -> Option<Box<Undelivered>> {
+    let (kind, value) = match sender.try_send(value) {
+        Ok(()) => return None,
+        Err(TrySendError::Full(value)) => (EventKind::ChannelFull, value),
+        Err(TrySendError::Disconnected(value)) => {
             run.end();
-            Some(&CLOSED)
+            (EventKind::ChannelClosed, value)
         }
-    }
+    };
+    Some(Box::new(Undelivered(kind, Box::new(value))))
 }
 
 /// A closure that is called once and returns a future, and the time limit of that.

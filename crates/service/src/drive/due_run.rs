@@ -7,7 +7,7 @@ use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Info};
 use crate::job_handle::JobHandle;
 use crate::shard::{ActiveRun, HandedOut, ReadyItem, RunFacts};
-use crate::shared::{Run, RunResult, Shared, Work};
+use crate::shared::{Run, RunResult, Shared, Undelivered, Work};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -40,6 +40,12 @@ impl DueRun {
 
     pub(super) fn handed_out(&self) -> &HandedOut {
         self.run.as_ref().expect("its owner has it until it begins or is passed on")
+    }
+
+    /// Returns `true` if its job was cancelled, moved or paused in the meantime.
+    pub(super) fn is_over(&self) -> bool {
+        let HandedOut { id, turn, .. } = *self.handed_out();
+        !self.timers.shards().with(id.shard(), |state| state.is_turn(id, turn))
     }
 
     /// Passes it on to the leading thread.
@@ -210,8 +216,9 @@ pub(super) fn finish(
     }
     let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
     as_in_a_run(lead, run.ended, || {
-        if let Some(kind) = result.undelivered {
-            shared.report(timers.job_handle(id, info.clone()), kind.clone());
+        if let Some(Undelivered(kind, value)) = result.undelivered.map(|it| *it) {
+            shared.report(timers.job_handle(id, info.clone()), kind);
+            discard(value);
         }
         if run.failed {
             report_failure(timers, id, info.as_ref(), called, result.error);

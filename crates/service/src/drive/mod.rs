@@ -24,7 +24,7 @@ pub use stopping::Stopping;
 use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::handle::Handle;
-use crate::job::Id;
+use crate::job::{GroupPermit, Id, Waiting};
 use crate::job_handle::Job;
 use crate::shard::{
     ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, SlowRun, StopStage, Watch,
@@ -35,8 +35,8 @@ use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
@@ -304,17 +304,9 @@ impl Driver {
     fn hand_out(&self, run: HandedOut) {
         self.may_watch.set(true);
         let group = run.dispatch.group.clone();
-        let mut run = DueRun::new(self.timers.clone(), run, None);
+        let run = DueRun::new(self.timers.clone(), run, None);
         let Some(group) = group else { return self.runner.launch(run) };
-        // Weak, so that the queue of the group does not keep the executor alive.
-        let runner = Arc::downgrade(&self.runner);
-        group.enter(Box::new(move |permit| {
-            run.permit = Some(permit);
-            // Without an executor the run is dropped, which reports it.
-            if let Some(runner) = runner.upgrade() {
-                runner.launch(run);
-            }
-        }));
+        group.enter(Box::new(InGroup { run, runner: Arc::downgrade(&self.runner) }));
     }
 
     /// When there may be something to do again. From here on, the driver is woken for anything that
@@ -357,6 +349,27 @@ impl Driver {
                 .set(check.and_then(|check| check.checked_add(shared.shards.ticks.length())));
         }
         self.slow_check.get()
+    }
+}
+
+/// A run that waits for a place in its group.
+struct InGroup {
+    run: DueRun,
+    /// Weak, so that the queue of the group does not keep the executor alive.
+    runner: Weak<Runner>,
+}
+
+impl Waiting for InGroup {
+    fn start(mut self: Box<Self>, permit: GroupPermit) {
+        self.run.permit = Some(permit);
+        // Without an executor the run is dropped, which reports it.
+        if let Some(runner) = self.runner.upgrade() {
+            runner.launch(self.run);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.run.is_over()
     }
 }
 

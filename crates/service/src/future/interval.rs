@@ -3,7 +3,6 @@
 use super::Sleep;
 use crate::job::Repeat;
 use crate::plan::Periodic;
-use crate::time::Ticks;
 use crate::{Moment, Reason};
 use futures_core::Stream;
 use std::future::poll_fn;
@@ -19,7 +18,6 @@ use std::task::{Context, Poll, ready};
 pub struct Interval {
     sleep: Sleep,
     repeat: Repeat,
-    ticks: Ticks,
     /// When the next beat is due; `None` if there is none.
     next: Option<Moment>,
     beats: u64,
@@ -56,11 +54,9 @@ impl Interval {
         }
         self.beats += 1;
         let beat = Beat { number: self.beats, deadline, missed: self.repeat.missed };
-        let now = self.sleep.now();
-        let next = self
-            .repeat
-            .next(self.ticks, deadline, now, now)
-            .filter(|_| !self.repeat.is_last(self.beats));
+        let (ticks, now) = (self.sleep.shards().ticks, self.sleep.shards().now());
+        let next = self.repeat.next(ticks, deadline, now, now);
+        let next = next.filter(|_| !self.repeat.is_last(self.beats));
         self.next = next.map(|(next, _)| next);
         self.repeat.missed = next.map_or(0, |(_, missed)| missed);
         if self.next.is_some() {
@@ -80,20 +76,14 @@ impl Stream for Interval {
 
 impl Periodic<'_> {
     /// Creates an [`Interval`] from the plan, for async code. Options of a run (name, key, group,
-    /// retry, limit, jitter, blocking) are ignored.
+    /// retry, limit, jitter, slack, blocking) are ignored.
     ///
     /// # Errors
     ///
     /// If the plan is not valid.
     pub fn interval(self) -> Result<Interval, Reason> {
         let handle = self.options.handle.clone();
-        let (first, repeat, ticks) = self.checked()?;
-        Ok(Interval {
-            sleep: handle.sleep_until(first),
-            repeat,
-            ticks,
-            next: Some(first),
-            beats: 0,
-        })
+        let (first, repeat) = self.checked()?;
+        Ok(Interval { sleep: handle.sleep_until(first), repeat, next: Some(first), beats: 0 })
     }
 }

@@ -4,7 +4,8 @@ use crate::Reason;
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::{Ending, Id};
-use crate::shared::ServiceRef;
+use crate::shard::Shards;
+use crate::shared::{ServiceRef, Work};
 use crate::time::{Due, Moment};
 use std::error::Error;
 use std::fmt;
@@ -64,11 +65,11 @@ impl Sleep {
     /// Sets the deadline to `delay` from now, also if it was ready before. While it waits, this is
     /// as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
     pub fn reset(&mut self, delay: Duration) {
-        self.reset_to(self.now().checked_add(delay));
+        self.reset_to(self.shards().now().checked_add(delay));
     }
 
-    pub(super) fn now(&self) -> Moment {
-        self.service.shards.now()
+    pub(super) fn shards(&self) -> &Shards<dyn Work> {
+        &self.service.shards
     }
 
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
@@ -91,17 +92,23 @@ impl Sleep {
     }
 
     fn begin_wait(&self, context: &Context<'_>) -> State {
-        let shards = &self.service.shards;
+        let shards = self.shards();
         let reachable = self.deadline.filter(|deadline| shards.ticks.reaches(*deadline));
         let Some(deadline) = reachable else { return State::Ready(Err(Reason::Overflow)) };
         let waker = context.waker().clone();
         let scheduled = shards.schedule_wake(deadline, waker, self.unlimited, self.limits_run);
-        scheduled.map_or_else(|reason| State::Ready(Err(reason)), State::Waiting)
+        scheduled.map_or_else(
+            |reason| {
+                shards.with(shards.own_shard(), |state| state.counts.rejected += 1);
+                State::Ready(Err(reason))
+            },
+            State::Waiting,
+        )
     }
 
     /// The result of a wait that has ended.
     fn answer(&self) -> Result<(), Reason> {
-        let shards = &self.service.shards;
+        let shards = self.shards();
         let came = self.deadline.is_some_and(|deadline| deadline <= shards.now());
         if shards.is_closed() && !came { Err(Reason::Stopped) } else { Ok(()) }
     }

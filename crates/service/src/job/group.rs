@@ -3,6 +3,7 @@
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem::{replace, take};
 use std::sync::Arc;
 
 /// A group of jobs of which at most N runs are in progress at once, on any number of threads: jobs
@@ -41,14 +42,22 @@ struct Inner {
 struct State {
     /// The number of places in use.
     running: usize,
-    waiting: VecDeque<Start>,
+    waiting: VecDeque<Box<dyn Waiting>>,
+    /// How many may wait before those whose turn is over are removed.
+    prune_at: usize,
     /// `start_next` is active. A run that ends in the meantime, on this thread or another, leaves
     /// the rest to it. So runs that are started where others end are not nested on one stack.
     starting: bool,
 }
 
-/// Starts a run that has a place.
-pub(crate) type Start = Box<dyn FnOnce(GroupPermit) + Send>;
+/// A run that waits for a place.
+pub(crate) trait Waiting: Send {
+    /// Starts the run, which has this place.
+    fn start(self: Box<Self>, permit: GroupPermit);
+
+    /// Returns `true` if its turn is over: its job was cancelled, moved or paused.
+    fn is_over(&self) -> bool;
+}
 
 /// A place in a group. Dropping it frees the place.
 pub(crate) struct GroupPermit {
@@ -67,33 +76,51 @@ impl Group {
         self.inner.state.lock().running
     }
 
-    /// The number of runs that wait for a place.
+    /// The number of runs that wait for a place. For a while, this may include runs whose jobs were
+    /// cancelled, moved or paused.
     pub fn waiting(&self) -> usize {
         self.inner.state.lock().waiting.len()
     }
 
     /// Starts a run when there is a place for it: at once on this thread, or later on a thread that
     /// ends another run.
-    pub(crate) fn enter(&self, start: Start) {
+    pub(crate) fn enter(&self, run: Box<dyn Waiting>) {
         let mut state = self.inner.state.lock();
-        state.waiting.push_back(start);
+        let over = state.prune();
+        state.waiting.push_back(run);
         self.start_next(state);
+        // Without the lock: this hands them in.
+        drop(over);
     }
 
     fn start_next<'a>(&'a self, mut state: MutexGuard<'a, State>) {
-        if std::mem::replace(&mut state.starting, true) {
+        if replace(&mut state.starting, true) {
             return;
         }
         while state.running < self.inner.limit
-            && let Some(start) = state.waiting.pop_front()
+            && let Some(run) = state.waiting.pop_front()
         {
             state.running += 1;
             debug_assert!(state.running <= self.inner.limit, "{} runs begin", state.running);
             drop(state);
-            start(GroupPermit { group: self.clone() });
+            run.start(GroupPermit { group: self.clone() });
             state = self.inner.state.lock();
         }
         state.starting = false;
+    }
+}
+
+impl State {
+    /// Removes the runs whose turn is over, if the number of runs may have doubled: O(1) amortized
+    /// for each run. So jobs that come due and are cancelled while the group is full leave nothing.
+    fn prune(&mut self) -> VecDeque<Box<dyn Waiting>> {
+        if self.waiting.len() < self.prune_at {
+            return VecDeque::new();
+        }
+        let over;
+        (over, self.waiting) = take(&mut self.waiting).into_iter().partition(|run| run.is_over());
+        self.prune_at = 2 * self.waiting.len() + 16;
+        over
     }
 }
 

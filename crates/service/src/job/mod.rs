@@ -38,7 +38,7 @@ mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
-pub(crate) use group::{Dispatch, GroupPermit};
+pub(crate) use group::{Dispatch, GroupPermit, Waiting};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 pub(crate) use state::{After, JobState, RareState, draw_jitter};
@@ -109,8 +109,8 @@ pub enum Status {
     Cancelled,
     /// The service was stopped before its (next) run.
     Stopped,
-    /// One of the last three. A one-shot job without a name, a key or another option does not keep
-    /// which.
+    /// It has finished, or was cancelled or stopped. A one-shot job without a name, a key or
+    /// another option does not keep which.
     Over,
 }
 

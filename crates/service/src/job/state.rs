@@ -289,8 +289,9 @@ impl<W: ?Sized> JobState<W> {
         self.another_follows() || self.tries().1
     }
 
+    /// Returns `true` if it has no last run, and was not ended in the run in progress.
     pub(crate) fn is_endless(&self) -> bool {
-        self.repeat.is_some_and(|repeat| repeat.times.is_none())
+        self.another_follows() && self.repeat.is_some_and(|repeat| repeat.times.is_none())
     }
 
     pub(crate) fn wall(&self) -> Option<&Wall> {
@@ -356,12 +357,20 @@ impl<W: ?Sized> JobState<W> {
         Some(next.saturating_add(jitter).min(self.ticks.latest()))
     }
 
-    /// A run has ended. Returns when it is retried; `None` if it is not.
-    pub(crate) fn try_again(&mut self, failed: bool, ended: Moment) -> Option<Moment> {
+    /// A run has ended. Returns when it is retried; `None` if it is not. A run that only asked the
+    /// rule is no attempt, and so takes no retry away.
+    pub(crate) fn try_again(
+        &mut self,
+        failed: bool,
+        asked_rule_only: bool,
+        ended: Moment,
+    ) -> Option<Moment> {
         let rare = self.rare.as_mut()?;
         let retry = rare.retry?;
-        rare.failed = if failed { rare.failed.saturating_add(1) } else { 0 };
-        if !failed || !retry.allows(rare.failed) {
+        if !asked_rule_only {
+            rare.failed = if failed { rare.failed.saturating_add(1) } else { 0 };
+        }
+        if rare.failed == 0 || !retry.allows(rare.failed) {
             rare.failed = 0;
             return None;
         }

@@ -5,7 +5,7 @@ use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
-use crate::time::{Due, Moment, Ticks, When};
+use crate::time::{Due, Moment, When};
 use crate::work::{AsyncEach, CallEach, CallShared, SendEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
@@ -101,11 +101,10 @@ impl<'h> Periodic<'h> {
 
     /// Returns the first deadline and the rule for the next ones, for callers that count the
     /// periods themselves.
-    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
+    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat), Reason> {
         let repeat = self.repeat(false)?;
         self.options.rare_options().rare = None;
-        let ticks = self.options.ticks();
-        Ok((self.options.check(None)?.due.deadline, repeat, ticks))
+        Ok((self.options.check(None)?.due.deadline, repeat))
     }
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {

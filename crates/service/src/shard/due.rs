@@ -199,7 +199,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(run)
     }
 
-    pub(super) fn is_turn(&self, id: Id, turn: Turn) -> bool {
+    pub(crate) fn is_turn(&self, id: Id, turn: Turn) -> bool {
         let is_its = |timer| matches!(timer, TimerState::Off(its) if its == Some(turn));
         self.status(id) == Some(Status::Pending)
             && self.slots.of(id).is_some_and(|slot| is_its(slot.timer))
@@ -262,7 +262,10 @@ fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> R
     let asks_rule_only = job.take_passed();
     let (number, missed, extra) =
         if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
-    let time = job.time_of_run(extra);
+    let time = match asks_rule_only {
+        true => job.wall().map(|wall| wall.time),
+        false => job.time_of_run(extra),
+    };
     let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
     let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
     RunFacts {

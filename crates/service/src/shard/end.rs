@@ -57,7 +57,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return;
         };
         debug_assert!(job.is_running(), "a run ends once");
-        let again = job.try_again(run.failed, run.ended).filter(|_| run.work.is_some());
+        let again = job.try_again(run.failed, run.facts.asks_rule_only, run.ended);
+        let again = again.filter(|_| run.work.is_some());
         let moved = job.after() == After::Moved || again.is_some();
         let next = next_run(job, self.stage, slot.deadline, again, run);
         debug_assert!(run.work.is_some() || next.is_err(), "work that runs again was not put back");

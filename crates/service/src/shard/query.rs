@@ -64,17 +64,25 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// The number of jobs for which a drain waits: all except futures and the jobs of excused runs.
     pub(super) fn to_drain(&self) -> usize {
-        let excused = self.runs.excused().iter().filter_map(|id| self.slots.of(*id));
+        let excused = self.runs.excused().filter_map(|id| self.slots.of(id));
         let running = excused.filter(|slot| self.is_running(slot)).count();
         (self.slots.len() - self.wakers.len()).saturating_sub(running)
     }
 
+    fn is_async(&self, id: Id) -> bool {
+        let rare = || self.job_states.of(self.slots.of(id)?)?.rare.as_deref();
+        rare().is_some_and(|rare| rare.dispatch.is_async)
+    }
+
+    /// Excuses a run of this thread.
+    pub(super) fn excuse(&mut self, id: Id) {
+        self.runs.excuse(id, self.is_async(id));
+    }
+
     /// Excuses the async runs in progress.
     pub(super) fn excuse_async_runs(&mut self) {
-        let rare = |id| self.job_states.of(self.slots.of(id)?)?.rare.as_deref();
-        let is_async = |id: &Id| rare(*id).is_some_and(|rare| rare.dispatch.is_async);
-        let runs: Vec<_> = self.runs.watched().filter(is_async).collect();
-        runs.into_iter().for_each(|id| self.runs.excuse(id));
+        let runs: Vec<_> = self.runs.watched().filter(|id| self.is_async(*id)).collect();
+        runs.into_iter().for_each(|id| self.runs.excuse(id, true));
     }
 
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are

@@ -1,6 +1,7 @@
 //! The runs of a shard: how many there are, which of them have begun, and which take long.
 
 use crate::job::{Id, Info};
+use crate::sync::thread::{self, ThreadId};
 use crate::time::Moment;
 use slab::Slab;
 use std::sync::Arc;
@@ -12,8 +13,10 @@ pub(crate) struct Runs {
     pub(crate) in_flight: usize,
     /// Those of them that have begun.
     pub(crate) begun: usize,
-    /// Those that have begun, and for which a stop does not wait.
-    excused: Vec<Id>,
+    /// Those that have begun, and for which a stop does not wait. With the thread that each is on,
+    /// since another run of the same job may end first; `None` for an async run, which may end on
+    /// any thread, and does not overlap with another.
+    excused: Vec<(Id, Option<ThreadId>)>,
     /// Those of them that do not occupy the driver, so it can check whether they are slow: runs
     /// that were handed out, and runs whose threads have lost the lead in them.
     watched: Slab<Watched>,
@@ -75,27 +78,28 @@ impl Runs {
         self.watched.shrink_to_fit();
     }
 
-    /// A stop does not wait for this run, which has begun.
-    pub(crate) fn excuse(&mut self, id: Id) {
-        self.excused.push(id);
+    /// A stop does not wait for this run, which has begun: on this thread, unless it is async.
+    pub(crate) fn excuse(&mut self, id: Id, is_async: bool) {
+        self.excused.push((id, (!is_async).then(|| thread::current().id())));
     }
 
     /// The runs that are watched and not excused.
     pub(crate) fn watched(&self) -> impl Iterator<Item = Id> {
         let ids = self.watched.iter().map(|(_, run)| run.id);
-        ids.filter(|id| !self.excused.contains(id))
+        ids.filter(|id| !self.excused().any(|its| its == *id))
     }
 
-    pub(crate) fn excused(&self) -> &[Id] {
-        &self.excused
+    pub(crate) fn excused(&self) -> impl Iterator<Item = Id> {
+        self.excused.iter().map(|(id, _)| *id)
     }
 
-    /// A run has ended during a stop, for which it may have been excused.
+    /// A run has ended on this thread during a stop, for which it may have been excused.
     #[cold]
     pub(crate) fn end_excuse(&mut self, id: Id) {
-        if let Some(at) = self.excused.iter().position(|its| *its == id) {
-            self.excused.swap_remove(at);
-        }
+        let here = thread::current().id();
+        let mut excused = self.excused.iter();
+        let found = excused.position(|(its, on)| *its == id && on.is_none_or(|on| on == here));
+        found.into_iter().for_each(|at| _ = self.excused.swap_remove(at));
     }
 
     /// The number of runs that have begun and are not excused.

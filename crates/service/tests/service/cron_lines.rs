@@ -183,6 +183,29 @@ pub(crate) fn cron_field(
     (texts.join(","), elements.into_iter().flat_map(|(_, values)| values).collect())
 }
 
+/// Days that few years or none have, in random years.
+#[test]
+fn a_line_is_refused_exactly_if_no_day_since_1970_matches() {
+    let mut random = Rng::with_seed(11);
+    let mut taken = 0;
+    for _ in 0..400 {
+        let (day, month, weekday) = (random.i8(29..=31), random.i8(1..=4), random.i8(0..=6));
+        let (first, last) = (random.i16(1960..=2100), random.i16(0..=100));
+        let years = [format!(" {first}-{}", first + last), String::new()];
+        let year = &years[usize::from(random.u8(..4) == 0)];
+        let line = format!("0 0 9 {day} {month} +{weekday}#5{year}");
+        let has = |year: i16| {
+            let date = Date::new(year, month, day);
+            date.is_ok_and(|date| date.weekday().to_sunday_zero_offset() == weekday)
+        };
+        let all = if year.is_empty() { 1970..=2400 } else { first..=first + last };
+        let expected = all.into_iter().any(|year| year >= 1970 && has(year));
+        assert_eq!(Cron::new(&line, TimeZone::UTC).is_ok(), expected, "{line}");
+        taken += usize::from(expected);
+    }
+    assert!((200..350).contains(&taken), "{taken} of 400");
+}
+
 /// Each day of four years, by the fields of a random line.
 #[test]
 fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {

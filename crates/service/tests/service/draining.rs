@@ -19,7 +19,19 @@ fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
             plan.run(move |run| log.push(run.number())).unwrap();
         }
         let endless = timers.every(HOUR).run(|_| ()).unwrap();
-        let stopped = returns(move || service.stop(Stop::Drain(HOUR)));
+        // It ends itself before the drain begins, and its run ends afterwards.
+        let (held, waits) = BlockedJob::job();
+        let ends = move |run: &Run<'_>| {
+            run.end();
+            waits(run);
+        };
+        let ended = timers.every(ms(1)).run(ends).unwrap();
+        arrives(&held.begun);
+        let draining = thread::spawn(move || service.stop(Stop::Drain(HOUR)));
+        wait_until(|| endless.status() == Status::Stopped);
+        drop(held);
+        let stopped = returns(move || draining.join().unwrap());
+        assert_eq!(ended.status(), Status::Finished, "{kind}");
         let mut runs = log.take();
         runs.sort();
         assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0), "{kind}");
@@ -168,7 +180,7 @@ impl Drop for DrainsWhenDropped {
 /// none of those that the drain waits for.
 #[test]
 fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
-    let ways: [fn(&Handle, Stoppable); 3] = [
+    let ways: [fn(&Handle, Stoppable); 4] = [
         |timers, service| {
             let stops = move |_: &Run<'_>| {
                 drop(service.take().map(|service| service.stop_async(Stop::Drain(PATIENCE))));
@@ -184,6 +196,11 @@ fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
                 let _alive = &held;
             };
             drop(timers.every(ms(1)).times(1).run(job).unwrap());
+        },
+        // Fault: the value was dropped where no other thread can take the lead.
+        |timers, service| {
+            let (closed, _) = bounded(0);
+            drop(timers.after(ms(0)).send(&closed, DrainsWhenDropped(service)).unwrap());
         },
     ];
     for (n, stops) in ways.into_iter().enumerate() {
@@ -214,4 +231,20 @@ fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
     assert!(poll(&mut stop).is_pending());
     held.release();
     assert_eq!(await_here(stop).running, 0);
+}
+
+/// Fault: such a stop waited for the run that called for it, if another run of its job ended first.
+#[test]
+fn a_stop_that_a_run_calls_for_ends_when_the_other_runs_of_its_job_have() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let (timers, (sender, ended)) = (service.handle(), bounded(1));
+    let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
+    let service = Stoppable(Mutex::new(Some(service)));
+    let job = move |run: &Run<'_>| match run.number() {
+        1 => wait_until(|| other.status() == Status::Stopped),
+        _ => sender.send(service.take().unwrap().stop(Stop::Wait)).unwrap(),
+    };
+    timers.every(ms(1)).run_overlapping(job).unwrap();
+    let stopped = arrives(&ended);
+    assert_eq!((stopped.jobs.len(), stopped.running), (2, 1));
 }

@@ -92,19 +92,21 @@ fn what_waits_for_a_moment_is_ready_then_or_at_once() {
         assert_eq!(task.poll(future.as_mut()).is_ready(), now >= 15);
     }
     assert_eq!(beats, [(10, at(5)), (15, at(15)), (25, at(25))]);
+    // A beat is late from a tick on, whatever the slack.
+    let plan = rig.timers.every(ms(10)).missed(Missed::Delay).slack(ms(50));
+    let mut interval = plan.first_at(at(31)).interval().unwrap();
+    assert!(task.next(&mut interval).is_pending());
+    rig.play(34);
+    let mut beat = || match task.next(&mut interval) {
+        Poll::Ready(Some(Ok(beat))) => Some(beat.deadline),
+        _ => None,
+    };
+    assert_eq!((beat(), beat()), (Some(at(31)), None));
+    rig.play(44);
+    assert_eq!(beat(), Some(at(44)));
     let refused = |period| rig.timers.every(period).interval().err();
     assert_eq!(refused(ms(0)), Some(Reason::ZeroPeriod));
     assert_eq!(refused(Duration::from_micros(999)), Some(Reason::PeriodBelowTick(ms(1))));
-}
-
-#[test]
-fn a_sleep_that_is_dropped_is_cancelled_and_wakes_nobody() {
-    let (mut rig, task) = (Rig::new(), Task::default());
-    let mut sleep = Box::pin(rig.timers.sleep(ms(5)));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
-    drop(sleep);
-    assert_eq!((rig.timers.len(), rig.timers.snapshot().counts.cancelled), (0, 1));
-    assert_eq!((rig.play(10), task.woken()), (0, 0));
 }
 
 /// A waker owns a sleep, and another sleep stores that waker. Replacing the waker drops the first
@@ -141,6 +143,8 @@ fn what_cannot_be_waited_for_is_an_error_and_not_a_wait_for_ever() {
     assert_eq!((task.woken(), task.poll(waits.as_mut()), sleep(ms(5))), (1, stopped, stopped));
     let refused = task.poll(pin!(rig.timers.timeout(ms(5), pending::<()>())));
     assert_eq!(refused, Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped))));
+    // Not one whose limit is out of range, which callers use for no limit.
+    assert_eq!(rig.timers.snapshot().counts.rejected, 3);
 }
 
 #[test]

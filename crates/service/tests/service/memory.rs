@@ -6,10 +6,11 @@
 use crate::common::{HOUR, Log, Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use std::future::pending;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Handle, JobHandle, Run};
+use wheelhouse_service::{Group, Handle, JobHandle, Run};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
@@ -148,6 +149,25 @@ fn what_comes_and_goes_while_all_jobs_are_paused_takes_no_memory() {
     assert!(seen.bytes_current < 40_000, "{seen:?}");
     rig.timers.resume();
     assert_eq!((rig.pass(ms(1)), rig.timers.len()), (1, 0));
+}
+
+/// Runs that wait for their group lose their turns. Fault: they stayed in its queue.
+#[test]
+fn what_comes_and_goes_while_its_group_is_full_takes_no_memory() {
+    let (mut rig, _kept, _) = Rig::with_kept_futures();
+    let group = Group::new(1);
+    drop(rig.timers.after(ms(0)).group(&group).run_async(|_| pending()).unwrap());
+    let moved = rig.timers.after(ms(0)).group(&group).run(|_| ()).unwrap();
+    let mut come_and_go = || {
+        moved.refresh(ms(1)).unwrap();
+        let cancelled = rig.timers.after(ms(1)).group(&group).run(|_| ()).unwrap();
+        rig.pass(ms(1));
+        drop(cancelled.cancel().unwrap());
+    };
+    (0..100).for_each(|_| come_and_go());
+    let seen = measure(|| (0..10_000).for_each(|_| come_and_go()));
+    assert!(seen.bytes_current < 40_000, "{seen:?}");
+    assert!(rig.timers.snapshot().in_flight < 50 && group.waiting() < 50);
 }
 
 /// The keys, the jobs that came due while all were paused, and those of `execute`.
