@@ -65,13 +65,15 @@
 
 use super::plain_line;
 use crate::Rule;
+use croner::CronComponent;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::SystemTime;
 
 pub use super::plain_line::CronError;
 
 pub use jiff;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneTransition};
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
@@ -110,7 +112,6 @@ impl Cron {
     }
 
     fn read(line: &str, plain: Result<String, String>, zone: TimeZone) -> Result<Self, CronError> {
-        let never = || CronError::NeverMatches { line: line.to_owned() };
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
         let plain = plain.map_err(invalid)?;
         if plain.len() > plain_line::LONGEST {
@@ -118,20 +119,12 @@ impl Cron {
         }
         let unread = |_| invalid("it is not in the plain form of a stored line".to_owned());
         let pattern = plain.parse::<croner::Cron>().map_err(unread)?;
-        let parts = [&pattern.pattern.hours, &pattern.pattern.minutes, &pattern.pattern.seconds];
-        // A list of empty elements leads to this. The search would take minutes.
-        if parts.iter().any(|part| part.values().is_empty()) {
-            return Err(never());
+        if !has_a_time(&pattern) {
+            return Err(CronError::NeverMatches { line: line.to_owned() });
         }
-        let cron = Self {
-            line: line.into(),
-            zone,
-            follows_elapsed_time: parts.iter().any(|part| part.from_wildcard),
-            pattern,
-            plain: plain.into(),
-        };
-        let first = cron.first_from(DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
-        if first.is_some() { Ok(cron) } else { Err(never()) }
+        let parts = [&pattern.pattern.hours, &pattern.pattern.minutes, &pattern.pattern.seconds];
+        let follows_elapsed_time = parts.iter().any(|part| part.from_wildcard);
+        Ok(Self { line: line.into(), zone, follows_elapsed_time, pattern, plain: plain.into() })
     }
 
     /// The line as it was given.
@@ -180,6 +173,24 @@ impl Rule for Cron {
         };
         next.map(SystemTime::from)
     }
+}
+
+/// Returns `true` if any time since 1970 matches. The days of a year that match depend on its
+/// length and its first weekday, so one year of each of these 14 kinds is searched. (The search for
+/// the next time would go through all years, and with an empty list through all seconds.)
+fn has_a_time(cron: &croner::Cron) -> bool {
+    let its = &cron.pattern;
+    let least = |part: &CronComponent| part.values().first().map(|value| *value as i8);
+    let time = [&its.hours, &its.minutes, &its.seconds].map(least);
+    let [Some(hour), Some(minute), Some(second)] = time else { return false };
+    let mut kinds = HashSet::new();
+    let is_its = |year: &i32| its.year_match(*year).unwrap_or(false);
+    let years = (1970..=croner::YEAR_UPPER_LIMIT).filter(is_its);
+    let begins = years.filter_map(|year| Date::new(year as i16, 1, 1).ok());
+    begins.filter(|begin| kinds.insert((begin.in_leap_year(), begin.weekday()))).any(|begin| {
+        let mut days = begin.series(1.day()).take(begin.days_in_year() as usize);
+        days.any(|day| cron.is_time_matching(&day.at(hour, minute, second, 0)).unwrap_or(false))
+    })
 }
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);

@@ -183,6 +183,23 @@ pub(crate) fn cron_field(
     (texts.join(","), elements.into_iter().flat_map(|(_, values)| values).collect())
 }
 
+/// Days that few years or none have, in random years.
+#[test]
+fn a_line_is_refused_exactly_if_no_day_since_1970_matches() {
+    let (mut random, mut taken) = (Rng::with_seed(11), 0);
+    for _ in 0..400 {
+        let (day, month, weekday) = (random.i8(29..=31), random.i8(1..=4), random.i8(0..=6));
+        let (first, more) = (random.i16(1960..=2100), random.i16(0..=100));
+        let line = format!("0 0 9 {day} {month} +{weekday}#5 {first}-{}", first + more);
+        let is_its = |date: Date| date.weekday().to_sunday_zero_offset() == weekday;
+        let has = |year| Date::new(year, month, day).is_ok_and(is_its);
+        let expected = (first.max(1970)..=first + more).any(has);
+        assert_eq!(Cron::new(&line, TimeZone::UTC).is_ok(), expected, "{line}");
+        taken += u32::from(expected);
+    }
+    assert!((200..350).contains(&taken), "{taken} of 400");
+}
+
 /// Each day of four years, by the fields of a random line.
 #[test]
 fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {
