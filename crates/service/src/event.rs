@@ -44,16 +44,13 @@ impl EventKind {
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, job: impl fmt::Display) -> fmt::Result {
         match self {
             Self::Panicked(message) => write!(f, "{job} panicked: {message}"),
-            Self::StillRunning(time) => {
-                write!(f, "{job} has been running for {time:?}, and occupies a thread")
-            }
+            Self::StillRunning(time) => write!(f, "{job} has been running for {time:?}"),
             Self::Slow(took) => {
-                // How many threads there are is unknown here, so the text covers both cases: the
-                // remedies hold for both.
+                // It may be async and have waited, and a thread may have been free.
                 write!(
                     f,
-                    "{job} took {took:?}, and delayed others unless a thread was free: shorten it, \
-                     add threads by `Builder::workers`, or raise `slow_after`"
+                    "{job} took {took:?}: shorten it or add threads by `Builder::workers` if it \
+                     delays others, or raise `slow_after`"
                 )
             }
             Self::TimedOut(limit) => {

@@ -332,7 +332,7 @@ impl Job {
         self.deadline
     }
 
-    /// How many runs had begun. Above zero only for a periodic job.
+    /// How many runs had begun. Above zero only for a periodic job, or one that waited for a retry.
     pub fn runs(&self) -> u64 {
         self.handle.runs()
     }

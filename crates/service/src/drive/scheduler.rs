@@ -87,7 +87,8 @@ impl Scheduler {
 
     /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
     /// of runs. If there is an executor, closures are handed to it. Futures, sent values and async
-    /// jobs that were woken are always handled here.
+    /// jobs that were woken are always handled here. In the number, handing out a run to its group
+    /// or as a future counts as one, and so does each poll of the future.
     ///
     /// All changes made before the call take effect. Jobs that are scheduled, or moved to the
     /// present, while jobs run are for the next call, and [`next_wakeup`](Self::next_wakeup)

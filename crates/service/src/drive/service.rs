@@ -22,8 +22,8 @@ use std::time::Duration;
 /// without drift: deadlines follow from the plan, not from the time at which a thread looked. The
 /// [first page](crate) has an example.
 ///
-/// Dropping it stops it and joins its threads: it waits for runs that have begun, and drops the
-/// other jobs. Handles then return that the service has been stopped.
+/// Dropping it stops it and joins its threads: it waits for runs that have begun on them, and drops
+/// the other jobs. Handles then return that the service has been stopped.
 pub struct Service {
     pub(super) timers: Handle,
     pub(super) pool: Arc<Pool>,

@@ -109,8 +109,8 @@ pub enum Status {
     Cancelled,
     /// The service was stopped before its (next) run.
     Stopped,
-    /// One of the last three. A one-shot job without a name, a key or another option does not keep
-    /// which.
+    /// It has finished, or was cancelled or stopped. A one-shot job without a name, a key or
+    /// another option does not keep which.
     Over,
 }
 
