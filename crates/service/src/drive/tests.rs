@@ -26,6 +26,9 @@ fn the_jobs_that_came_due_first_are_resumed_first() {
     assert!(timers.shards().with(0, |state| state.resume_deferred(clock.now())), "more are left");
     scheduler.poll(clock.now());
     assert!(sent.try_iter().eq(0..64));
+    timers.resume();
+    scheduler.poll(clock.now());
+    assert!(sent.try_iter().eq(64..1_000));
 }
 
 #[test]

@@ -22,20 +22,6 @@ fn what_is_handed_over_waits_for_no_tick() {
 }
 
 #[test]
-fn a_pause_holds_it_as_any_other_job() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let its = log.clone();
-    rig.timers.pause();
-    rig.timers.execute(log.named("closure")).unwrap();
-    rig.timers.execute_async(move |_| async move { its.push((0, "future")) }).unwrap();
-    rig.play(10);
-    assert_eq!((log.take(), rig.timers.len()), (vec![], 2));
-    rig.timers.resume();
-    rig.play(20);
-    assert_eq!((log.len(), rig.timers.len()), (2, 0));
-}
-
-#[test]
 fn a_stop_returns_what_has_not_begun() {
     for paused in [false, true] {
         let mut rig = Rig::new();

@@ -109,16 +109,6 @@ fn what_waits_for_a_moment_is_ready_then_or_at_once() {
     assert_eq!(refused(Duration::from_micros(999)), Some(Reason::PeriodBelowTick(ms(1))));
 }
 
-#[test]
-fn a_sleep_that_is_dropped_is_cancelled_and_wakes_nobody() {
-    let (mut rig, task) = (Rig::new(), Task::default());
-    let mut sleep = Box::pin(rig.timers.sleep(ms(5)));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
-    drop(sleep);
-    assert_eq!((rig.timers.len(), rig.timers.snapshot().counts.cancelled), (0, 1));
-    assert_eq!((rig.play(10), task.woken()), (0, 0));
-}
-
 /// A waker owns a sleep, and another sleep stores that waker. Replacing the waker drops the first
 /// sleep, which takes the lock of the shard.
 #[test]

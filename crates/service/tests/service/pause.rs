@@ -170,22 +170,11 @@ fn while_all_are_held_futures_go_on_and_jobs_can_be_scheduled() {
     assert!(rig.timers.is_empty());
 }
 
-#[test]
-fn many_that_came_due_meanwhile_are_let_go_in_portions() {
-    let mut rig = Rig::new();
-    let (sender, sent) = unbounded();
-    (0..1000).for_each(|n| drop(rig.timers.after(ms(n)).send(&sender, n).unwrap()));
-    rig.timers.pause();
-    rig.play(2000);
-    rig.timers.resume();
-    rig.play(2000);
-    assert!(sent.try_iter().eq(0..1000), "in the order of their deadlines");
-}
-
-/// Two jobs of one tick, and two that were due when they were scheduled.
+/// Two jobs of one tick, and three that were due when they were scheduled, of which one is async.
 #[test]
 fn what_came_due_in_a_pause_begins_in_order() {
     let (mut rig, log) = (Rig::new(), Log::default());
+    let its = log.clone();
     rig.timers.pause();
     for name in ["first", "second"] {
         rig.timers.after(ms(1)).run(log.named(name)).unwrap();
@@ -194,9 +183,12 @@ fn what_came_due_in_a_pause_begins_in_order() {
     for name in ["third", "fourth"] {
         rig.timers.execute(log.named(name)).unwrap();
     }
+    rig.timers.execute_async(move |_| async move { its.push((10, "last")) }).unwrap();
+    rig.play(10);
+    assert_eq!((log.len(), rig.timers.len()), (0, 5));
     rig.timers.resume();
     rig.play(10);
-    assert_eq!(log.take(), ["first", "second", "third", "fourth"].map(|name| (10, name)));
+    assert_eq!(log.take(), ["first", "second", "third", "fourth", "last"].map(|name| (10, name)));
 }
 
 #[test]

@@ -131,22 +131,6 @@ fn an_observer_may_stop_the_service_while_a_future_waits() {
     }
 }
 
-/// Fault: such a stop waited for a run that only its own thread could carry out.
-#[test]
-fn on_the_only_thread_a_stop_does_not_wait_for_futures() {
-    for how in WAYS.into_iter().chain([Stop::Drain(HOUR)]) {
-        let (stopper, stopped) = Stopper::new(how);
-        let timers = stopper.start(Service::builder().workers(1));
-        let inner = timers.clone();
-        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
-        timers.after(ms(0)).run_async(future).unwrap();
-        wait_until(|| timers.snapshot().running == 1);
-        timers.after(ms(0)).run(move |_| stopper.stop()).unwrap();
-        assert_eq!(returned(&stopped), 1, "{how:?}");
-        wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
-    }
-}
-
 /// An executor stops the service when it gets the only run that is due, and returns that job too if
 /// it holds the run meanwhile. Then the stop waits for the run until its limit.
 #[test]
@@ -294,13 +278,17 @@ fn what_a_service_holds_is_gone_with_it_even_if_jobs_panic_in_that() {
     assert_eq!((timers.len(), timers.is_stopped(), Arc::strong_count(&token)), (0, true, 1));
 }
 
-/// Fault: a stop that a job called waited for ever for a run that waited for the thread of that
-/// job.
+/// Fault: such a stop waited for ever for runs that only its own thread could carry out, and a
+/// drain also for jobs.
 #[test]
-fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
-    for how in WAYS {
+fn on_the_only_thread_a_stop_waits_for_nothing_that_needs_this_thread() {
+    for how in WAYS.into_iter().chain([Stop::Drain(HOUR)]) {
         let (stopper, stopped) = Stopper::new(how);
         let timers = stopper.start(Service::builder().workers(1));
+        let inner = timers.clone();
+        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
+        timers.after(ms(0)).run_async(future).unwrap();
+        wait_until(|| timers.snapshot().running == 1);
         let (held, waits) = BlockedJob::job();
         let first = move |run: &Run<'_>| {
             waits(run);
@@ -313,5 +301,6 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
         let due = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
         drop(held);
         assert_eq!((returned(&stopped), due.status()), (3, Status::Stopped), "{how:?}");
+        wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
     }
 }
