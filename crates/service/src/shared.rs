@@ -149,7 +149,7 @@ impl Shared {
         });
         let event = Event { job, kind };
         #[cfg(feature = "tracing")]
-        tracing::warn!(job = %event.job, "{event}");
+        guarded(|| tracing::warn!(job = %event.job, "{event}")).unwrap_or_default();
         if let Some(observer) = &self.observer {
             // A panic of the callback must not end this thread, and cannot be reported.
             guarded(|| observer(&event)).unwrap_or_default();

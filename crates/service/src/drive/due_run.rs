@@ -267,18 +267,21 @@ fn report_failure(
 pub(super) struct RunSpan(#[cfg(feature = "tracing")] tracing::Span);
 
 impl RunSpan {
-    /// Without a subscriber, this costs only the check for one.
+    /// Without a subscriber, this costs only the check for one. If that panics, there is no span.
     pub(super) fn of(run: &Run<'_>) -> Self {
         let _ = run;
         Self(
             #[cfg(feature = "tracing")]
-            tracing::info_span!(
-                "run",
-                job = %run.job(),
-                number = run.number(),
-                attempt = run.attempt(),
-                lateness = ?run.lateness(),
-            ),
+            guarded(|| {
+                tracing::info_span!(
+                    "run",
+                    job = %run.job(),
+                    number = run.number(),
+                    attempt = run.attempt(),
+                    lateness = ?run.lateness(),
+                )
+            })
+            .unwrap_or(tracing::Span::none()),
         )
     }
 

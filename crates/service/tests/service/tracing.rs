@@ -4,7 +4,7 @@ use crate::common::{Rig, ms, poll};
 use std::io;
 use std::sync::Mutex;
 use tracing_subscriber::fmt::format::FmtSpan;
-use wheelhouse_service::Run;
+use wheelhouse_service::{Run, Status};
 
 /// Logs the spans, warnings and events of the user of three runs: a closure, a panic, and a future.
 fn logged() -> String {
@@ -39,4 +39,18 @@ fn each_run_is_a_span_and_a_panic_is_a_warning_that_names_the_job() {
     // this moment, without a subscriber, may cause it to be cached as unwanted.
     let complete = (0..1_000).map(|_| logged()).find(|log| log.lines().count() == 7);
     assert_eq!(complete.as_deref(), Some(expected));
+}
+
+/// Fault: it ended the thread that was in the run.
+#[test]
+fn a_subscriber_that_panics_harms_nobody() {
+    let mut rig = Rig::new();
+    let job = rig.timers.every(ms(10)).times(3).run(|_| panic!("no paper")).unwrap();
+    let writer = || -> io::Sink { panic!("no log") };
+    let subscriber = tracing_subscriber::fmt().with_writer(writer).with_span_events(FmtSpan::NEW);
+    tracing::subscriber::with_default(subscriber.finish(), || {
+        tracing::callsite::rebuild_interest_cache();
+        rig.play(100);
+    });
+    assert_eq!((job.runs(), job.status()), (3, Status::Finished));
 }
