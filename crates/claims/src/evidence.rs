@@ -60,7 +60,7 @@ impl Evidence {
     ) {
         let others: Vec<_> = outcomes.iter().filter(|(_, found)| *found != stated).collect();
         let number = match others.as_slice() {
-            [] => format!("on all {} structures", outcomes.len()),
+            [] => format!("{stated:?} on all {} structures", outcomes.len()),
             [(name, found), ..] => {
                 format!("{} of {} differ; {name}: {found:?}", others.len(), outcomes.len())
             }
