@@ -180,9 +180,9 @@ fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) ->
     let counted = all.filter(|statement| is_of(statement.id)).map(|it| {
         decided(it.id, &it.sentence, it.by, it.number.clone(), it.criterion.outcome(&thresholds))
     });
-    let by_sources = claim.by_sources.iter();
-    let by_sources = by_sources
-        .map(|it| decided(&it.id, &it.sentence, EvidenceKind::Sources, it.says.clone(), it.outcome));
+    let by_sources = claim.by_sources.iter().map(|it| {
+        decided(&it.id, &it.sentence, EvidenceKind::Sources, it.says.clone(), it.outcome)
+    });
     let by_printed_code = claim.by_printed_code.iter().map(|it| {
         let (holds, answers) = printed::answers(&it.prints, printed::on_record());
         decided(&it.id, &it.sentence, EvidenceKind::PrintedCode, answers, holds.into())
