@@ -44,7 +44,8 @@ fn by_steps(e: &mut Evidence, sweep: &Sweep) {
     ] {
         e.growth(id, sentence, sweep.of(structures, &[operation]), stated);
     }
-    let sentence = "Creating costs more in a heap, the more timers there are, if all are due at once.";
+    let sentence =
+        "Creating costs more in a heap, the more timers there are, if all are due at once.";
     e.growth("C32.2", sentence, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
     let sentence = "Firing is logarithmic in a heap, deadlines at random.";
     e.growth("C32.10", sentence, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));

@@ -104,8 +104,7 @@ fn measured_code_that_changed_is_named_and_comments_and_tests_are_not() {
     let (changed, messages) = repository.check();
     assert!(changed.status.success(), "{messages}");
     let named = "crates/core/src/code.rs crates/core/src/removed.rs";
-    let line =
-        |name| format!("changed since the run of results/{name}, make a new one: {named}\n");
+    let line = |name| format!("changed since the run of results/{name}, make a new one: {named}\n");
     assert_eq!(messages, line("REFERENCE") + &line("PEERS"));
 }
 
