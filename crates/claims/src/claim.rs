@@ -93,7 +93,7 @@ pub struct SourcedStatement {
     /// The claim and a number, as `C01.1`.
     pub id: String,
     /// The sentence.
-    pub quote: String,
+    pub sentence: String,
     /// Its outcome.
     pub outcome: Outcome,
     /// A summary of what the sources say.
@@ -107,7 +107,7 @@ pub struct PrintedCodeStatement {
     /// The claim and a number, as `B4.1`.
     pub id: String,
     /// The sentence.
-    pub quote: String,
+    pub sentence: String,
     /// The answers that the code gives if the sentence holds, by the key of the
     /// [question](crate::printed).
     pub prints: BTreeMap<String, String>,

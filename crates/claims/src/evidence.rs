@@ -30,23 +30,23 @@ impl Evidence {
     pub fn decide(
         &mut self,
         id: &'static str,
-        quote: impl Into<String>,
+        sentence: impl Into<String>,
         criterion: Criterion,
         number: impl Into<String>,
     ) {
-        let (quote, number) = (quote.into(), number.into());
-        self.statements.push(Statement { id, quote, by: self.decided_by, criterion, number });
+        let (sentence, number) = (sentence.into(), number.into());
+        self.statements.push(Statement { id, sentence, by: self.decided_by, criterion, number });
     }
 
     /// Decides a statement by a value that is `true` or `false`.
     pub fn holds(
         &mut self,
         id: &'static str,
-        quote: impl Into<String>,
+        sentence: impl Into<String>,
         holds: bool,
         number: impl Into<String>,
     ) {
-        self.decide(id, quote, Criterion::Holds(holds), number);
+        self.decide(id, sentence, Criterion::Holds(holds), number);
     }
 
     /// Decides a statement about all structures: it holds if each has this value, and there is at
@@ -54,42 +54,42 @@ impl Evidence {
     pub fn equals_everywhere<T: PartialEq + Debug>(
         &mut self,
         id: &'static str,
-        quote: impl Into<String>,
+        sentence: impl Into<String>,
         stated: T,
         outcomes: &[(&'static str, T)],
     ) {
         let others: Vec<_> = outcomes.iter().filter(|(_, found)| *found != stated).collect();
         let number = match others.as_slice() {
-            [] => format!("on all {} structures", outcomes.len()),
+            [] => format!("{stated:?} on all {} structures", outcomes.len()),
             [(name, found), ..] => {
                 format!("{} of {} differ; {name}: {found:?}", others.len(), outcomes.len())
             }
         };
-        self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
+        self.holds(id, sentence, others.is_empty() && !outcomes.is_empty(), number);
     }
 
     /// Decides a statement about how costs grow.
     pub fn growth<'a>(
         &mut self,
         id: &'static str,
-        quote: impl Into<String>,
+        sentence: impl Into<String>,
         curves: impl IntoIterator<Item = &'a Curve>,
         stated: StatedGrowth,
     ) {
         let curves: Vec<Curve> = curves.into_iter().cloned().collect();
         let number = describe(&curves);
-        self.decide(id, quote, Criterion::Growth(curves, stated), number);
+        self.decide(id, sentence, Criterion::Growth(curves, stated), number);
     }
 
     /// Decides the statement that one figure clearly exceeds another.
     pub fn exceeds(
         &mut self,
         id: &'static str,
-        quote: impl Into<String>,
+        sentence: impl Into<String>,
         (more, less): (f64, f64),
     ) {
         let number = format!("{more:.1} against {less:.1}: {:.2} times", more / less);
-        self.decide(id, quote, Criterion::Exceeds(vec![(more, less)]), number);
+        self.decide(id, sentence, Criterion::Exceeds(vec![(more, less)]), number);
     }
 }
 

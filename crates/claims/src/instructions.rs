@@ -15,7 +15,7 @@
 //! compares n with 2n timers.
 
 use crate::growth::mean;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -149,9 +149,19 @@ pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<Recorded
     processor::on_all(&all, mean).into_iter().collect()
 }
 
-/// Structures whose operations grow by at most a few instructions from n to 2n timers.
-const CHECKED: [&str; 3] = ["list-wheel", "hierarchical-wheel", "binary-heap"];
-const CHECKED_N: u64 = 1 << 10;
+/// Structures whose operations grow by at most a few instructions from n to 2n timers, and n. The
+/// hierarchical wheel is the list wheel up to 32,768 timers, and has hints with more than 131,072.
+/// Those that take longest come first.
+const CHECKED: [(&str, u64); 5] = [
+    ("hierarchical-wheel", 1 << 18),
+    ("hierarchical-wheel", 1 << 16),
+    ("hierarchical-wheel", 1 << 10),
+    ("list-wheel", 1 << 10),
+    ("binary-heap", 1 << 10),
+];
+/// An insertion into this structure walks half of all timers. A check that does not notice it finds
+/// nothing.
+const CONTROL: (&str, u64, Pair) = ("sorted-list", 1 << 10, Pair::StopStart);
 /// The share by which they may grow: one more heap level stays below it, a walk of all timers does
 /// not.
 const GROWTH: f64 = 0.2;
@@ -163,19 +173,21 @@ const DRIFT: f64 = 0.05;
 ///
 /// # Errors
 ///
-/// If counting fails.
+/// If counting fails, or the instructions of a structure that visits all timers do not grow.
 pub fn growing_pairs(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<String>> {
-    let all = CHECKED.iter().flat_map(|backend| Pair::ALL.map(|pair| (*backend, pair)));
-    let slope = |(backend, pair): (&'static str, Pair)| {
+    let checked = CHECKED.iter().flat_map(|(backend, n)| Pair::ALL.map(|it| (*backend, *n, it)));
+    let all: Vec<_> = checked.chain([CONTROL]).collect();
+    let growing = |(backend, n, pair): (&'static str, u64, Pair)| {
         let play = |n| count(&Play { backend: backend.to_owned(), pair, n, seed: 1 });
-        let (few, many) = (play(CHECKED_N)?, play(2 * CHECKED_N)?);
-        let (n, pair) = (CHECKED_N, pair.name());
-        let description =
-            format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {}", 2 * n);
-        Ok((many > (1.0 + GROWTH) * few).then_some(description))
+        let (few, many) = (play(n)?, play(2 * n)?);
+        let (pair, twice) = (pair.name(), 2 * n);
+        let described =
+            format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {twice}");
+        Ok((many > (1.0 + GROWTH) * few).then_some(described))
     };
-    let slopes = processor::on_all(&all.collect::<Vec<_>>(), slope);
-    Ok(slopes.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    let mut found = processor::on_all(&all, growing).into_iter().collect::<Result<Vec<_>>>()?;
+    ensure!(found.pop().flatten().is_some(), "the walk of {} is not noticed", CONTROL.0);
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// The counts that differ from those on record.
@@ -219,15 +231,17 @@ mod tests {
 
     #[test]
     fn uncounted_work_that_grows_with_n_is_found() -> Result<()> {
-        let constant = |_: &Play| Ok(140.0);
-        assert_eq!(growing_pairs(constant)?, [] as [&str; 0]);
-        let walks = |play: &Play| {
-            let walked = play.backend == "list-wheel" && play.pair == Pair::Move;
-            Ok(140.0 + if walked { play.n as f64 } else { 0.0 })
+        let walks = |play: &Play| if play.backend == CONTROL.0 { play.n as f64 } else { 0.0 };
+        assert_eq!(growing_pairs(|play| Ok(140.0 + walks(play)))?, [] as [&str; 0]);
+        let moves = |play: &Play| {
+            let moves = play.backend == "list-wheel" && play.pair == Pair::Move;
+            Ok(140.0 + walks(play) + if moves { play.n as f64 } else { 0.0 })
         };
-        let found = growing_pairs(walks)?;
+        let found = growing_pairs(moves)?;
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("list-wheel, move: 1164 instructions at 1024"), "{found:?}");
+        let blind = growing_pairs(|_| Ok(140.0));
+        assert!(blind.is_err_and(|error| error.to_string().contains("sorted-list is not noticed")));
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ pub struct DecidedStatement {
     /// The claim and a number, as `C28.2`.
     pub id: String,
     /// The sentence.
-    pub quote: String,
+    pub sentence: String,
     /// The author of the statement.
     pub whose: Origin,
     /// The kind of evidence that decides it.
@@ -47,8 +47,8 @@ impl DecidedStatement {
         } else if let Some(figure) = figure {
             Some(format!("on record with '{figure}'"))
         } else {
-            let reworded = recorded.quote.as_ref().filter(|it| **it != self.quote);
-            reworded.map(|quote| format!("on record as '{quote}'"))
+            let reworded = recorded.sentence.as_ref().filter(|it| **it != self.sentence);
+            reworded.map(|sentence| format!("on record as '{sentence}'"))
         }
     }
 }
@@ -102,7 +102,7 @@ impl Judgement {
         for it in statements {
             let on_record = it.recorded.as_ref().map(|recorded| recorded.outcome);
             let outcome = if it.by.is_experiment() { on_record } else { Some(it.outcome) };
-            let any = |outcome| RecordedStatement { outcome, figure: None, quote: None };
+            let any = |outcome| RecordedStatement { outcome, figure: None, sentence: None };
             it.recorded = outcome.map(any);
         }
         reported
@@ -118,7 +118,7 @@ impl Judgement {
         let recorded = |it: &DecidedStatement| RecordedStatement {
             outcome: it.outcome,
             figure: Some(it.number.clone()),
-            quote: Some(it.quote.clone()),
+            sentence: Some(it.sentence.clone()),
         };
         let of_experiments = self.statements().filter(|it| it.by.is_experiment());
         of_experiments.map(|it| (it.id.clone(), recorded(it))).collect()
@@ -164,10 +164,10 @@ pub fn judge(
 
 fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> JudgedClaim {
     let thresholds = Thresholds::default();
-    let decided = |id: &str, quote: &str, by: EvidenceKind, number: String, outcome: Outcome| {
+    let decided = |id: &str, sentence: &str, by: EvidenceKind, number: String, outcome: Outcome| {
         DecidedStatement {
             id: id.to_owned(),
-            quote: quote.to_owned(),
+            sentence: sentence.to_owned(),
             whose: claim.origin(number_of(id)),
             by,
             number,
@@ -178,14 +178,14 @@ fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) ->
     let is_of = |id: &str| id.split_once('.').is_some_and(|(of, _)| of == claim.id);
     let all = evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
     let counted = all.filter(|statement| is_of(statement.id)).map(|it| {
-        decided(it.id, &it.quote, it.by, it.number.clone(), it.criterion.outcome(&thresholds))
+        decided(it.id, &it.sentence, it.by, it.number.clone(), it.criterion.outcome(&thresholds))
     });
-    let by_sources = claim.by_sources.iter();
-    let by_sources = by_sources
-        .map(|it| decided(&it.id, &it.quote, EvidenceKind::Sources, it.says.clone(), it.outcome));
+    let by_sources = claim.by_sources.iter().map(|it| {
+        decided(&it.id, &it.sentence, EvidenceKind::Sources, it.says.clone(), it.outcome)
+    });
     let by_printed_code = claim.by_printed_code.iter().map(|it| {
         let (holds, answers) = printed::answers(&it.prints, printed::on_record());
-        decided(&it.id, &it.quote, EvidenceKind::PrintedCode, answers, holds.into())
+        decided(&it.id, &it.sentence, EvidenceKind::PrintedCode, answers, holds.into())
     });
     let mut statements: Vec<_> = counted.chain(by_sources).chain(by_printed_code).collect();
     statements.sort_by_key(|it| number_of(&it.id));

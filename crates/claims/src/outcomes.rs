@@ -23,7 +23,7 @@ pub struct RecordedStatement {
     /// The figure that decided it.
     pub figure: Option<String>,
     /// The sentence.
-    pub quote: Option<String>,
+    pub sentence: Option<String>,
 }
 
 /// The path of the record in the workspace.
@@ -60,15 +60,15 @@ pub fn recorded(scale: &Scale) -> Result<Record> {
     }
     let claims = claims()?;
     let own: BTreeSet<&str> = claims.iter().flat_map(Claim::own_statements).collect();
-    for DecidedStatement { id, quote, number, outcome, .. } in reported()? {
-        let (quote, figure) = (Some(quote), Some(number));
+    for DecidedStatement { id, sentence, number, outcome, .. } in reported()? {
+        let (sentence, figure) = (Some(sentence), Some(number));
         if let Some(recorded) = record.get_mut(&id) {
-            recorded.quote = quote;
+            recorded.sentence = sentence;
             if *scale == Scale::WHOLE {
                 recorded.figure = figure;
             }
         } else if own.contains(&*id) {
-            record.insert(id, RecordedStatement { outcome, figure, quote });
+            record.insert(id, RecordedStatement { outcome, figure, sentence });
         }
     }
     Ok(record)
@@ -79,7 +79,7 @@ fn of_experiments() -> Result<Record> {
     let outcomes: BTreeMap<String, (Outcome, String)> =
         toml::from_str(FILE).with_context(|| format!("cannot read {PATH}"))?;
     let recorded = |(id, (outcome, figure))| {
-        (id, RecordedStatement { outcome, figure: Some(figure), quote: None })
+        (id, RecordedStatement { outcome, figure: Some(figure), sentence: None })
     };
     Ok(outcomes.into_iter().map(recorded).collect())
 }

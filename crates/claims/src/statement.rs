@@ -68,7 +68,7 @@ pub struct Statement {
     /// The claim and a number, as `C28.2`.
     pub id: &'static str,
     /// The sentence, in the words of the claim.
-    pub quote: String,
+    pub sentence: String,
     /// The kind of evidence that decides it.
     pub by: EvidenceKind,
     /// How it is decided.

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 use wheelhouse_claims::fault::{Fault, FaultKind};
-use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Verdict};
+use wheelhouse_claims::front::{
+    self, CONTESTANTS, Contestant, Front, FrontRow, Operation, Verdict,
+};
 use wheelhouse_claims::growth::Growth;
 use wheelhouse_claims::{Scale, Setup, judge, report, select};
 
@@ -74,6 +76,19 @@ fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
     assert!(section.contains("| list-wheel | 5.00 constant ✓ |"), "{section}");
     assert!(!section.contains("hash-map"), "{section}");
     Ok(())
+}
+
+/// The machine may become slower during a command, so each round times each structure.
+#[test]
+fn times_are_taken_in_interleaved_rounds() {
+    let names = ["wheel with rounds", "sorted-slice"];
+    let rows = names.map(|name| {
+        let contestant = *CONTESTANTS.iter().find(|it| it.name == name).expect("it is there");
+        FrontRow { contestant, cells: Vec::new() }
+    });
+    let mut order = Vec::new();
+    Front { rows: rows.into() }.time(|it| order.push(it.name));
+    assert_eq!(order, names.repeat(3));
 }
 
 /// A tree is used under the name of the wheel, or there is only one seed.

@@ -1,12 +1,14 @@
-//! The quotations are in the articles, word for word, in the lines that the claims name.
+//! The quotations are in the articles, word for word, in the lines that the claims name, and the
+//! figures of statements are in the results that they cite.
 //!
 //! The articles are not part of this project. Name the folder with their texts in
 //! `WHEELHOUSE_ARTICLES`; otherwise the test prints that it was skipped.
 
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use wheelhouse_claims::{Article, claims};
+use wheelhouse_claims::{Article, SourcedStatement, claims};
 
 /// A word that occurs in one article only.
 const KNOWN_BY: [(Article, &str); 5] = [
@@ -40,5 +42,48 @@ fn quotations_are_in_the_texts() -> Result<()> {
         let found = text.lines().nth(line as usize - 1).unwrap_or_default();
         ensure!(found.contains(original), "{}: line {line} is not '{original}'", claim.id);
     }
+    Ok(())
+}
+
+/// The results that a statement or the source of its claim cites, and the text with their figures.
+fn cited<'a>(statement: &'a SourcedStatement, source: &'a str) -> Option<(&'a str, &'a str)> {
+    let path_in = |text: &'a str| {
+        let (_, path) = text.split_at(text.find("results/")?);
+        Some(path.split_once([':', ';', ' ']).unwrap_or((path, "")))
+    };
+    let says = statement.says.as_str();
+    path_in(says).or_else(|| path_in(source).map(|(path, _)| (path, says)))
+}
+
+/// The numbers among the words of a text; a power such as 10^6 is none.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace().map(|word| word.trim_matches([',', ';', '.', ':']));
+    words.filter(|word| word.replace(',', "").parse::<f64>().is_ok())
+}
+
+#[test]
+fn figures_are_in_the_results_that_they_cite() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut ids = Vec::new();
+    for claim in claims()? {
+        for statement in &claim.by_sources {
+            let source = claim.source.as_deref().unwrap_or_default();
+            let Some((path, figures)) = cited(statement, source) else { continue };
+            let file = root.join(path);
+            let file = if file.is_dir() { file.join("report.md") } else { file };
+            let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+            let is_other = |c: char| !(c.is_ascii_digit() || c == '.' || c == ',');
+            let known: BTreeSet<_> = text.split(is_other).collect();
+            let mut figures = numbers(figures).peekable();
+            ensure!(figures.peek().is_some(), "{} cites {path} without a figure", statement.id);
+            if let Some(other) = figures.find(|figure| !known.contains(figure)) {
+                anyhow::bail!("{}: {other} is not in {path}", statement.id);
+            }
+            ids.push(statement.id.clone());
+        }
+    }
+    let expected =
+        ["C03.1", "C32.11", "C32.15", "C32.16", "C43.6", "C43.7", "C43.8", "C46.11", "C46.12"];
+    assert_eq!(ids, expected);
     Ok(())
 }

@@ -13,7 +13,7 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
     let judgement = judge(claims()?, &Setup::new(&Scale::REDUCED), |_| ())?;
     let describe = |it: &wheelhouse_claims::DecidedStatement| {
         let how = it.difference_from_record().unwrap_or_default();
-        format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.quote, it.number)
+        format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.sentence, it.number)
     };
     let unexpected: Vec<_> = judgement.unexpected().map(describe).collect();
     let remedy = "if this is intended, run `wheelhouse claims --record` and `wheelhouse claims \
@@ -46,7 +46,7 @@ fn the_pages_of_the_report_agree_with_its_verdicts() -> anyhow::Result<()> {
     for it in reported()? {
         let of = it.id.split('.').next().unwrap_or_default();
         let page = plain(&read(&format!("pages/{of}.md"))?);
-        let line = plain(&format!("{} **{}** ({})", it.quote, it.outcome, it.number));
+        let line = plain(&format!("{} **{}** ({})", it.sentence, it.outcome, it.number));
         assert!(readme.contains(&line), "README.md of results/claims has not: {line}");
         assert!(page.contains(&line), "pages/{of}.md of results/claims has not: {line}");
         assert_eq!(
@@ -76,7 +76,7 @@ fn a_difference_from_the_record_is_noticed() -> anyhow::Result<()> {
     statements[0].outcome = Outcome::Undecided;
     let figure = &mut statements[1].number;
     *figure = figure.replace("639", "600");
-    statements[2].quote = "Not so.".to_owned();
+    statements[2].sentence = "Not so.".to_owned();
     let unexpected: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
     assert_eq!(unexpected, ["C46.6", "C46.7", "C46.8"]);
     assert_eq!(judgement.missing(), ["C46.2"]);

@@ -121,6 +121,15 @@ fn the_lists_of_structures_have_all_of_them() {
 }
 
 #[test]
+fn changes_of_each_structure_are_noticed() {
+    let script = page("scripts/check-runs");
+    assert!(script.contains("crates/*-wheel/src "), "it names the wheels by their ending");
+    for name in structures().iter().filter(|it| !it.ends_with("-wheel")) {
+        assert!(script.contains(name), "scripts/check-runs does not name {name}");
+    }
+}
+
+#[test]
 fn what_users_build_does_not_depend_on_what_measures() {
     let (layers, dependencies) = (layers(), dependencies());
     for product in PRODUCTS {

@@ -6,6 +6,7 @@ use crate::figure::Sample;
 use crate::run::{Row, Run};
 use anyhow::Result;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document};
@@ -104,9 +105,16 @@ fn document<E: Experiment>(run: &Run<E>) -> Document {
     blocks.extend(E::METHOD.map(|page| {
         Block::Text(format!("How they are measured, and how far to trust them: {page}."))
     }));
-    blocks.push(Block::Facts(provenance::facts(&run.provenance)));
+    let mut facts = provenance::facts(&run.provenance);
+    facts.push(("SHA-256 of rows.json", digest(&rows(run))));
+    blocks.push(Block::Facts(facts));
     let (title, subtitle) = (E::TITLE.to_owned(), provenance::line(&run.provenance));
     Document { title, subtitle, blocks }
+}
+
+/// The SHA-256 of a file with this text. `scripts/check-runs` compares it with the kept file.
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A table for each experiment that was played.
@@ -183,6 +191,16 @@ mod tests {
         for part in ["MISSED: pairs-near, pairs/s of ours", "plays nothing", "benches/NOTHING.md"] {
             assert!(page.contains(part), "{part}: {page}");
         }
+    }
+
+    #[test]
+    fn a_report_names_the_digest_of_its_rows() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest("abc"), abc);
+        let run = run(TestExperiment::PairsNear, 10, [("ours", figures(3e6, 5e2))]);
+        let page = markdown::render(&document(&run));
+        let of_rows = digest(&render(&run, Format::Json));
+        assert!(page.contains(&format!("- SHA-256 of rows.json: {of_rows}\n")), "{page}");
     }
 
     #[test]

@@ -42,18 +42,18 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
         // The slots of all levels that timers passed through, including the one they fired from.
         is_dense &= SLOTS * (1 + most) < span;
     }
-    let quote = "Levels waste no space: fewer slots are in use than the span has ticks.";
-    e.holds("C17.1", quote, is_dense, "2 to 6 levels of 8 slots");
-    let quote = "They waste no time: no entry is read that neither fires nor moves.";
-    e.holds("C17.2", quote, vain == 0, format!("{vain} read in vain"));
+    let sentence = "Levels waste no space: fewer slots are in use than the span has ticks.";
+    e.holds("C17.1", sentence, is_dense, "2 to 6 levels of 8 slots");
+    let sentence = "They waste no time: no entry is read that neither fires nor moves.";
+    e.holds("C17.2", sentence, vain == 0, format!("{vain} read in vain"));
     // All timers are in one slot of the third level.
     let cascade = setup.curve(&setup.scale.sizes(), |n, seed| {
         let mut random = random(seed);
         let delays = (0..n).map(|_| (1 << 16) + random.random_range(0..1 << 16));
         moves(setup, WHEEL, 256, delays).1 as f64
     });
-    let quote = "In levels of lists one advance may move all timers.";
-    e.growth("C17.5", quote, [&cascade], Is(Linear));
+    let sentence = "In levels of lists one advance may move all timers.";
+    e.growth("C17.5", sentence, [&cascade], Is(Linear));
     let mut sweep = Sweep::new("A slot with all timers cascades", "the most moves in one advance");
     sweep.add(WHEEL, cascade);
     e.sweeps.push(sweep);
@@ -86,12 +86,12 @@ fn slots_due(setup: &Setup, e: &mut Evidence) {
             note_deadlines(&mut most, &draws);
         }
     }
-    let quote = "All tasks in the list that the hand reaches are due.";
-    e.holds("C18.1", quote, fired > 0 && wrong == 0, format!("{wrong} of {fired} not due"));
-    let quote = "A slot of the lowest level holds tasks of one expiry.";
-    e.holds("C60.1", quote, most[0] == 1, format!("{} deadline at most", most[0]));
-    let quote = "So does a slot of a higher level.";
-    e.holds("C60.2", quote, most[1] == 1, format!("up to {} deadlines", most[1]));
+    let sentence = "All tasks in the list that the hand reaches are due.";
+    e.holds("C18.1", sentence, fired > 0 && wrong == 0, format!("{wrong} of {fired} not due"));
+    let sentence = "A slot of the lowest level holds tasks of one expiry.";
+    e.holds("C60.1", sentence, most[0] == 1, format!("{} deadline at most", most[0]));
+    let sentence = "So does a slot of a higher level.";
+    e.holds("C60.2", sentence, most[1] == 1, format!("up to {} deadlines", most[1]));
 }
 
 /// Raises `most` to the most deadlines of a slot of Kafka's wheels: on the lowest level, and on the

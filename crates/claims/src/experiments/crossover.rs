@@ -60,12 +60,12 @@ fn run(setup: &Setup, e: &mut Evidence) {
     });
     shorter_and_longer(e, &curves);
     let [rounds, levels] = &curves[0];
-    let quote = "With rounds a timer of delay T is met T/M times.";
-    e.growth("V10.1", quote, [&rounds.from(256 * 16)], Is(Linear));
-    let quote = "With levels the times it is met are at most logarithmic in T.";
-    e.growth("V10.2", quote, [levels], AtMost(Logarithmic));
-    let quote = "It is met at most m times, within the range of m levels.";
-    e.holds("V10.3", quote, most == 0, format!("{most} times more"));
+    let sentence = "With rounds a timer of delay T is met T/M times.";
+    e.growth("V10.1", sentence, [&rounds.from(256 * 16)], Is(Linear));
+    let sentence = "With levels the times it is met are at most logarithmic in T.";
+    e.growth("V10.2", sentence, [levels], AtMost(Logarithmic));
+    let sentence = "It is met at most m times, within the range of m levels.";
+    e.holds("V10.3", sentence, most == 0, format!("{most} times more"));
     e.sweeps.push(sweep);
 }
 
@@ -75,10 +75,10 @@ fn shorter_and_longer(e: &mut Evidence, curves: &[[Curve; 2]; 2]) {
     let describe =
         |[[rounds, levels], _]: [[f64; 2]; 2]| format!("{rounds:.1} times met against {levels:.1}");
     let (short, long) = (met(Curve::first), met(Curve::last));
-    let quote = "Rounds are to be preferred: for short delays a timer is met less often.";
+    let sentence = "Rounds are to be preferred: for short delays a timer is met less often.";
     let is_less = short.iter().all(|[rounds, levels]| rounds <= levels);
-    e.holds("C09.1", quote, is_less, describe(short));
-    let quote = "Layers save time: for long delays a timer is met less often.";
+    e.holds("C09.1", sentence, is_less, describe(short));
+    let sentence = "Layers save time: for long delays a timer is met less often.";
     let is_less = long.iter().all(|[rounds, levels]| levels < rounds);
-    e.holds("C19.1", quote, is_less, describe(long));
+    e.holds("C19.1", sentence, is_less, describe(long));
 }

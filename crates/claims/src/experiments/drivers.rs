@@ -51,16 +51,16 @@ fn queue(setup: &Setup, e: &mut Evidence) {
             }
         }
     }
-    let quote = "There are few slots: the queue is never longer than their number.";
-    e.holds("C36.1", quote, is_within, "in wheels of 8, 20 and 64 slots");
-    let quote = "With many tasks a slot Kafka's queue costs no more, however many there are.";
-    e.growth("C36.2", quote, &in_all, AtMost(Constant));
-    let quote = "Kafka's queue of slots makes fewer advances than there are ticks.";
+    let sentence = "There are few slots: the queue is never longer than their number.";
+    e.holds("C36.1", sentence, is_within, "in wheels of 8, 20 and 64 slots");
+    let sentence = "With many tasks a slot Kafka's queue costs no more, however many there are.";
+    e.growth("C36.2", sentence, &in_all, AtMost(Constant));
+    let sentence = "Kafka's queue of slots makes fewer advances than there are ticks.";
     let [polls, ticks] = sparse;
-    e.holds("C44.1", quote, polls < ticks, format!("{polls} of {ticks} ticks"));
-    let quote = "After a mass cancel none finds cancelled tasks only.";
+    e.holds("C44.1", sentence, polls < ticks, format!("{polls} of {ticks} ticks"));
+    let sentence = "After a mass cancel none finds cancelled tasks only.";
     let [polls, vain] = cancelled;
-    e.holds("C44.3", quote, vain == 0, format!("{vain} of {polls} do"));
+    e.holds("C44.3", sentence, vain == 0, format!("{vain} of {polls} do"));
     e.sweeps.push(sweep);
 }
 

@@ -36,26 +36,27 @@ fn run(setup: &Setup, e: &mut Evidence) {
 fn by_steps(e: &mut Evidence, sweep: &Sweep) {
     let heap = (&HEAPS[..], AtMost(Logarithmic));
     let wheel = (&["list-wheel"][..], AtMost(Constant));
-    for (id, operation, (structures, stated), quote) in [
+    for (id, operation, (structures, stated), sentence) in [
         ("C32.1", "start", heap, "Creating a timer in a heap is O(log n), in any order."),
         ("C32.3", "stop", heap, "Deleting a timer from a heap is O(log n), in any order."),
         ("C32.6", "start", wheel, "Creating is O(1) in a wheel of lists, in any order."),
         ("C32.7", "stop", wheel, "Deleting is O(1) in a wheel of lists, in any order."),
     ] {
-        e.growth(id, quote, sweep.of(structures, &[operation]), stated);
+        e.growth(id, sentence, sweep.of(structures, &[operation]), stated);
     }
-    let quote = "Creating costs more in a heap, the more timers there are, if all are due at once.";
-    e.growth("C32.2", quote, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
-    let quote = "Firing is logarithmic in a heap, deadlines at random.";
-    e.growth("C32.10", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
-    let quote = "Starting a task is O(log n).";
-    e.growth("C46.2", quote, sweep.of(&HEAPS, &["start"]), AtMost(Logarithmic));
-    let quote = "Taking the first is logarithmic, and no less.";
-    e.growth("C46.6", quote, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
-    let quote = "In a wheel of lists firing is O(1), deadlines at random.";
-    e.growth("C43.2", quote, sweep.of(&["list-wheel"], &["random", "fire"]), AtMost(Constant));
-    let quote = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
-    e.growth("C32.14", quote, sweep.of(&["lazy-heap"], &["stop"]), AtMost(Constant));
+    let sentence =
+        "Creating costs more in a heap, the more timers there are, if all are due at once.";
+    e.growth("C32.2", sentence, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
+    let sentence = "Firing is logarithmic in a heap, deadlines at random.";
+    e.growth("C32.10", sentence, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
+    let sentence = "Starting a task is O(log n).";
+    e.growth("C46.2", sentence, sweep.of(&HEAPS, &["start"]), AtMost(Logarithmic));
+    let sentence = "Taking the first is logarithmic, and no less.";
+    e.growth("C46.6", sentence, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
+    let sentence = "In a wheel of lists firing is O(1), deadlines at random.";
+    e.growth("C43.2", sentence, sweep.of(&["list-wheel"], &["random", "fire"]), AtMost(Constant));
+    let sentence = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
+    e.growth("C32.14", sentence, sweep.of(&["lazy-heap"], &["stop"]), AtMost(Constant));
 }
 
 /// Decides which of the two is better, by instructions.
@@ -64,16 +65,16 @@ fn by_instructions(e: &mut Evidence) {
     let pairs: Vec<_> = ["mix", "steady", "hold"].into_iter().flat_map(on).collect();
     let ratios = || pairs.iter().map(|(heap, wheel)| heap / wheel);
     let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
-    let quote = "A wheel of lists is ahead of a heap in every mix and trace on record.";
+    let sentence = "A wheel of lists is ahead of a heap in every mix and trace on record.";
     let number = format!("{least:.2} to {most:.2} times the instructions");
     e.decide_by(EvidenceKind::Instructions);
-    e.decide("C43.5", quote, Criterion::Exceeds(pairs), number);
+    e.decide("C43.5", sentence, Criterion::Exceeds(pairs), number);
     for (id, pair, what) in [
         ("C46.7", Pair::Hold, "take the first, add one"),
         ("C46.8", Pair::StopStart, "stop one, start one"),
     ] {
         let of = |name| instructions::of_pair(name, pair, FEW);
-        let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
-        e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")));
+        let sentence = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
+        e.exceeds(id, sentence, (of("list-wheel"), of("binary-heap")));
     }
 }

@@ -74,26 +74,26 @@ fn later(setup: &Setup, e: &mut Evidence) {
 /// Decides the statements of C28. `most_moves` is the most entries that a later deadline moved.
 fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) {
     let searched = setup.curve(&setup.scale.linear_sizes(), search);
-    let quote = "A heap finds its first timer in O(1).";
-    e.growth("C28.1", quote, sweep.all(&["first"]), AtMost(Constant));
+    let sentence = "A heap finds its first timer in O(1).";
+    e.growth("C28.1", sentence, sweep.all(&["first"]), AtMost(Constant));
     let (inversions, pairs) = out_of_order(setup);
     let number = format!("{inversions} of {pairs} neighbours the wrong way round");
     e.holds("C28.2", "A heap is ordered.", inversions == 0, number);
-    let quote = "A cancel needs an index in each task: without one it is a search, O(n).";
-    e.growth("C28.3", quote, [&searched], Is(Linear));
+    let sentence = "A cancel needs an index in each task: without one it is a search, O(n).";
+    e.growth("C28.3", sentence, [&searched], Is(Linear));
     let number = format!("{most_moves} entry placed, its own");
-    let quote = "A new task with a later deadline changes many indices.";
-    e.holds("C28.4", quote, most_moves > 1, number);
-    let quote = "The more tasks there are, the more such a task costs.";
-    e.growth("C28.5", quote, sweep.all(&["later than all"]), Grows);
-    let quote = "An early deadline costs a heap O(log n) at most.";
-    e.growth("C28.6", quote, sweep.all(&["earlier than all"]), AtMost(Logarithmic));
-    let quote = "Moving a task before all others costs a heap more, the more tasks there are.";
-    e.growth("C28.7", quote, sweep.of(&HEAPS, &["moved before"]), Grows);
-    let quote = "Moving it after all others is O(1); in a wheel of lists both are.";
+    let sentence = "A new task with a later deadline changes many indices.";
+    e.holds("C28.4", sentence, most_moves > 1, number);
+    let sentence = "The more tasks there are, the more such a task costs.";
+    e.growth("C28.5", sentence, sweep.all(&["later than all"]), Grows);
+    let sentence = "An early deadline costs a heap O(log n) at most.";
+    e.growth("C28.6", sentence, sweep.all(&["earlier than all"]), AtMost(Logarithmic));
+    let sentence = "Moving a task before all others costs a heap more, the more tasks there are.";
+    e.growth("C28.7", sentence, sweep.of(&HEAPS, &["moved before"]), Grows);
+    let sentence = "Moving it after all others is O(1); in a wheel of lists both are.";
     let heaps = sweep.of(&HEAPS, &["moved after"]);
     let all = heaps.chain(sweep.of(&["list-wheel"], &["moved"]));
-    e.growth("C28.8", quote, all, AtMost(Constant));
+    e.growth("C28.8", sentence, all, AtMost(Constant));
 }
 
 /// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without

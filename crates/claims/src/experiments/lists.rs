@@ -26,7 +26,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
         sweep.add_run(name, ["insert", "delete", "fire"], setup.life(name, Order::Random, &sizes));
         sweep.add(format!("{name}, change"), change);
     }
-    for (id, line, quote) in [
+    for (id, line, sentence) in [
         ("C25.1", "sorted-slice, delete", "Deleting from a slice is O(n), and no less."),
         ("C25.2", "sorted-slice, change", "Changing an entry of a slice is O(n), and no less."),
         (
@@ -37,7 +37,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
         ("C25.5", "sorted-list, change", "Changing an entry of a list in order is O(n)."),
         ("C26.1", "hash-map, fire", "A hash map passes all timers to find the next deadline."),
     ] {
-        e.growth(id, quote, sweep.all(&[line]), Is(Linear));
+        e.growth(id, sentence, sweep.all(&[line]), Is(Linear));
     }
     e.sweeps.push(sweep);
 }

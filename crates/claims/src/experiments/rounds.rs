@@ -38,10 +38,10 @@ fn visits(setup: &Setup, e: &mut Evidence) {
         (0..SLOTS).map(|_| wheel.tick().visited).sum::<u64>() as f64 / SLOTS as f64
     });
     sweep.add("scheme 6 (model), 256 slots, none due", idle);
-    let quote = "With rounds every tick scans a slot's list: O(n) at a fixed number of slots.";
-    e.growth("C16.1", quote, sweep.all(&["scheme 6"]), Is(Linear));
-    let quote = "Long lists are unacceptable: one tick may scan all timers.";
-    e.growth("C16.3", quote, sweep.all(&["all others in one slot"]), Is(Linear));
+    let sentence = "With rounds every tick scans a slot's list: O(n) at a fixed number of slots.";
+    e.growth("C16.1", sentence, sweep.all(&["scheme 6"]), Is(Linear));
+    let sentence = "Long lists are unacceptable: one tick may scan all timers.";
+    e.growth("C16.3", sentence, sweep.all(&["all others in one slot"]), Is(Linear));
     e.sweeps.push(sweep);
 }
 

@@ -18,14 +18,16 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let right: Vec<(Tick, u64)> = (0..TIMERS).map(|value| (5, value)).collect();
     let outcomes = setup.on_each_structure(TIMERS, |timer| {
         (0..TIMERS).for_each(|value| _ = timer.insert(5, value));
-        advance_by_ticks(timer, 60) == right
+        let fired = advance_by_ticks(timer, 60);
+        let are_right = fired.iter().zip(&right).take_while(|(fired, right)| fired == right);
+        if fired.len() == right.len() { are_right.count() } else { fired.len() }
     });
-    let quote = "Ours fire all 1,000 of a slot at tick 5, in order.";
-    e.equals_everywhere("B1.4", quote, true, &outcomes);
+    let sentence = "Ours fire all 1,000 of a slot at tick 5, in order.";
+    e.equals_everywhere("B1.4", sentence, right.len(), &outcomes);
     let in_vain = setup.on_each_structure(1, |timer| {
         timer.insert(ALONE, 0);
         ALONE as usize - advance_by_ticks(timer, ALONE).len()
     });
-    let quote = "A single task of 350 s at a tick of 1 s brings 349 useless advances.";
-    e.decide_by(EvidenceKind::Arithmetic).equals_everywhere("C42.1", quote, 349, &in_vain);
+    let sentence = "A single task of 350 s at a tick of 1 s brings 349 useless advances.";
+    e.decide_by(EvidenceKind::Arithmetic).equals_everywhere("C42.1", sentence, 349, &in_vain);
 }

@@ -38,16 +38,16 @@ fn run(setup: &Setup, e: &mut Evidence) {
         sweep.add_run(name, ["insert", "cancel", "take the first"], curves);
     }
     let [in_order, ..] = setup.life(TREE, Order::Ascending, &sizes);
-    let quote = "A red-black tree rebalances: deadlines in order cost O(log n), not O(n).";
-    e.growth("C29.1", quote, [&in_order], AtMost(Logarithmic));
+    let sentence = "A red-black tree rebalances: deadlines in order cost O(log n), not O(n).";
+    e.growth("C29.1", sentence, [&in_order], AtMost(Logarithmic));
     let most = setup.scale.seeds().map(|seed| dearest(setup, seed)).fold(0.0, f64::max);
     let number = format!("the dearest operation takes {most:.1} times the mean");
-    let quote = "Its cost is stable: no operation takes many times the mean.";
-    e.decide("C29.2", quote, Criterion::IsStable(most), number);
+    let sentence = "Its cost is stable: no operation takes many times the mean.";
+    e.decide("C29.2", sentence, Criterion::IsStable(most), number);
     let both = ["binary-heap", "heap-4", TREE];
     let both = sweep.of(&both, &["insert"]).chain(sweep.of(&both, &["take"]));
-    let quote = "Taking the first and adding one is O(log n) in both.";
-    e.growth("C29.3", quote, both, AtMost(Logarithmic));
+    let sentence = "Taking the first and adding one is O(log n) in both.";
+    e.growth("C29.3", sentence, both, AtMost(Logarithmic));
     skip_list(e, &sweep);
     sweep.add(format!("{TREE}, insertion in order"), in_order);
     e.sweeps.push(sweep);
@@ -73,15 +73,15 @@ fn dearest(setup: &Setup, seed: u64) -> f64 {
 /// Decides the statements of C30.
 fn skip_list(e: &mut Evidence, sweep: &Sweep) {
     for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
-        let quote = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
-        e.growth(id, quote, sweep.of(&[SKIP, TREE], &[operation]), AtMost(Logarithmic));
+        let sentence = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
+        e.growth(id, sentence, sweep.of(&[SKIP, TREE], &[operation]), AtMost(Logarithmic));
     }
     let cancels = [sweep.of(&[SKIP], &["cancel"]), sweep.of(&[TREE], &["cancel"])];
     let [list, tree] = cancels.map(|mut it| it.next().expect("both were added"));
     let levels = list.last() / LINKS_A_LEVEL;
     let number = format!("{levels:.2} pointers a node against {TREE_POINTERS}");
-    let quote = "Pugh's skip list takes slightly more memory than the tree.";
-    e.holds("C30.4", quote, levels > TREE_POINTERS, number);
+    let sentence = "Pugh's skip list takes slightly more memory than the tree.";
+    e.holds("C30.4", sentence, levels > TREE_POINTERS, number);
     let both = list.points().into_iter().zip(tree.points());
     let fewer = both.fold(true, |fewer, ((_, list), (_, tree))| fewer && list < tree);
     let (list, tree) = (list.last(), tree.last());
@@ -91,8 +91,8 @@ fn skip_list(e: &mut Evidence, sweep: &Sweep) {
     e.decide_by(EvidenceKind::Instructions);
     for (id, pair) in [("C30.7", Pair::StopStart), ("C30.8", Pair::Hold)] {
         let of = |name| instructions::of_pair(name, pair, RECORDED);
-        let quote =
+        let sentence =
             format!("A skip list is better than the tree: {}, on instructions.", pair.name());
-        e.exceeds(id, quote, (of(TREE), of(SKIP)));
+        e.exceeds(id, sentence, (of(TREE), of(SKIP)));
     }
 }

@@ -42,22 +42,22 @@ fn run(setup: &Setup, e: &mut Evidence) {
         });
         sweep.add_run(name, ["insert", "cancel", "change"], curves);
     }
-    for (id, name, quote) in [
+    for (id, name, sentence) in [
         ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
         ("C50.2", "round-wheel", "It is O(1) in a wheel with rounds."),
         ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
         ("C50.4", "hierarchical-wheel", "It is O(1) in our wheel."),
         ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
     ] {
-        e.growth(id, quote, sweep.of(&[name], &["insert"]), AtMost(Constant));
+        e.growth(id, sentence, sweep.of(&[name], &["insert"]), AtMost(Constant));
     }
     let lists = ["single-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"];
-    let quote = "Deletion by handle is O(1) in the four wheels of linked lists.";
-    e.growth("C50.7", quote, sweep.of(&lists, &["cancel"]), AtMost(Constant));
-    let quote = "It is O(1) in our round wheel, with the reading that drops the holes.";
-    e.growth("C50.8", quote, sweep.of(&["round-wheel"], &["cancel"]), AtMost(Constant));
-    let quote = "A cancel by handle costs more, the more timers there are.";
-    e.growth("C27.5", quote, sweep.all(&["cancel"]), Grows);
+    let sentence = "Deletion by handle is O(1) in the four wheels of linked lists.";
+    e.growth("C50.7", sentence, sweep.of(&lists, &["cancel"]), AtMost(Constant));
+    let sentence = "It is O(1) in our round wheel, with the reading that drops the holes.";
+    e.growth("C50.8", sentence, sweep.of(&["round-wheel"], &["cancel"]), AtMost(Constant));
+    let sentence = "A cancel by handle costs more, the more timers there are.";
+    e.growth("C27.5", sentence, sweep.all(&["cancel"]), Grows);
     e.growth("C27.6", "So does a change by handle.", sweep.all(&["change"]), Grows);
     e.sweeps.push(sweep);
 }
@@ -77,10 +77,10 @@ fn slots(setup: &Setup, e: &mut Evidence) {
         // There is one level more than the most moves of a timer.
         (256 * (1 + moves.max().unwrap_or(0))) as f64
     });
-    let quote = "Levels of lists take space in proportion to the span.";
+    let sentence = "Levels of lists take space in proportion to the span.";
     let (grown, wider) = (levels.last() / levels.first(), spans[spans.len() - 1] / spans[0]);
     let number = format!("{grown:.1} times the slots for {wider} times the span");
-    e.holds("C27.3", quote, grown >= wider as f64, number);
+    e.holds("C27.3", sentence, grown >= wider as f64, number);
     sweep.add("list-wheel, 256 a level", levels);
     e.sweeps.push(sweep);
 }

@@ -1,6 +1,7 @@
 //! The table of the front: complete for a page, narrow for a terminal, brief for a README.
 
 use super::cache::PATH;
+use super::runs::{ROUNDS, TIMED, TIMED_LINEAR};
 use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation, Verdict};
 use crate::growth::{Growth, Shape};
 use serde_json::json;
@@ -149,7 +150,8 @@ fn notes(front: &Front) -> Vec<String> {
     if front.rows.iter().any(|row| row.contestant.play.is_none()) {
         notes.push(
             "wheel with rounds: a model of the articles' wheel, 512 slots, rounds counted down; \
-             its column fire is a tick on the way, and it is not timed."
+             its insertion and cancel take these steps by construction, its column fire is a tick \
+             on the way, and it is not timed."
                 .to_owned(),
         );
     }
@@ -170,10 +172,10 @@ fn notes(front: &Front) -> Vec<String> {
     }
     if cells.any(|cell| cell.ns.is_some()) {
         notes.push(format!(
-            "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
-             same command. They decide nothing.",
-            units::count(super::runs::TIMED),
-            units::count(super::runs::TIMED_LINEAR)
+            "Times: one operation at {} timers ({} in {names}), the median of {ROUNDS} interleaved \
+             rounds. They decide nothing.",
+            units::count(TIMED),
+            units::count(TIMED_LINEAR)
         ));
     }
     notes

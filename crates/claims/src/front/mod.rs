@@ -34,11 +34,13 @@ pub use answer::{QUESTION, answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};
+pub use runs::ROUNDS;
 
 use crate::Setup;
 use crate::growth::{Curve, Growth, Shape};
 use crate::thresholds::Thresholds;
 use wheelhouse_machine::processor;
+use wheelhouse_present::stats::median;
 
 words! {
     /// An operation of a structure.
@@ -161,14 +163,23 @@ impl Front {
         Self { rows: processor::on_all(contestants, row) }
     }
 
-    /// Measures the time of the same operations, as the median of some rounds, at a million timers,
-    /// or at `runs::TIMED_LINEAR` if an operation visits all of them. Times are context and decide
-    /// nothing.
+    /// Measures the time of the same operations at a million timers, or at `runs::TIMED_LINEAR` if
+    /// an operation visits all of them: the median of [`ROUNDS`] interleaved rounds. Calls `before`
+    /// before each structure of each round. Times are context and decide nothing.
     pub fn time(mut self, mut before: impl FnMut(&Contestant)) -> Self {
-        for row in &mut self.rows {
-            before(&row.contestant);
-            let times = runs::times(&row.contestant).into_iter().flatten();
-            row.cells.iter_mut().zip(times).for_each(|(cell, ns)| cell.ns = Some(ns));
+        let play = |round| {
+            let of_row = |row: &FrontRow| {
+                before(&row.contestant);
+                runs::times(&row.contestant, round)
+            };
+            self.rows.iter().map(of_row).collect::<Vec<_>>()
+        };
+        let rounds: Vec<_> = (1..=ROUNDS).map(play).collect();
+        for (at, row) in self.rows.iter_mut().enumerate() {
+            let plays: Vec<_> = rounds.iter().filter_map(|round| round[at]).collect();
+            for (operation, cell) in row.cells.iter_mut().enumerate() {
+                cell.ns = median(&plays.iter().map(|times| times[operation]).collect::<Vec<_>>());
+            }
         }
         self
     }

@@ -15,7 +15,6 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer};
-use wheelhouse_present::stats::median;
 
 /// The number of empty ticks: a turn of the wheel with the most slots.
 const EMPTY: Tick = 1 << 14;
@@ -24,7 +23,7 @@ pub(super) const TIMED: u64 = 1_000_000;
 /// The number of timers for times if an operation visits all of them.
 pub(super) const TIMED_LINEAR: u64 = 1 << 14;
 /// The number of rounds. A time is their median.
-const ROUNDS: u64 = 3;
+pub const ROUNDS: u64 = 3;
 /// The slots of the model: Netty's default.
 const SLOTS: Tick = 512;
 
@@ -49,15 +48,11 @@ pub(super) fn curves(contestant: &Contestant, setup: &Setup) -> [Curve; 5] {
     })
 }
 
-/// The nanoseconds of each operation, without a meter; `None` for a model.
-pub(super) fn times(contestant: &Contestant) -> Option<[f64; 5]> {
+/// The nanoseconds of each operation in a round, without a meter; `None` for a model.
+pub(super) fn times(contestant: &Contestant, round: u64) -> Option<[f64; 5]> {
     let (play, start) = (contestant.play?, Instant::now());
     let n = if contestant.linear { TIMED_LINEAR } else { TIMED };
-    let clock = || start.elapsed().as_nanos() as f64;
-    let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(|seed| play(n, seed, &clock)).collect();
-    Some(std::array::from_fn(|at| {
-        median(&rounds.iter().map(|costs| costs[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN)
-    }))
+    Some(play(n, round, &|| start.elapsed().as_nanos() as f64))
 }
 
 /// The cost of each operation with n timers.
@@ -77,7 +72,9 @@ fn costs<T: Timer<u64>>(
 }
 
 /// The steps of the articles' wheel with rounds, with doubly linked lists: one to visit a slot, one
-/// to read an entry, four to link an entry and two to unlink it. "Fire" is a tick on the way.
+/// to read an entry, four to link an entry and two to unlink it. The visits are counted. An
+/// insertion and a cancel take the same steps at every n by construction. "Fire" is a tick on the
+/// way.
 fn model_costs(n: u64, seed: u64) -> [f64; 5] {
     let mut wheel = RoundsModel::new(Rules::S4, SLOTS);
     let delays = Order::Random.delays(n, seed).into_iter().zip(0..);

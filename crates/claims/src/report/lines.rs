@@ -15,7 +15,7 @@ fn line(judged: &JudgedClaim, it: &DecidedStatement) -> Line {
     let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name(), it.whose.name()];
     Line {
         name: it.id.clone(),
-        text: it.quote.clone(),
+        text: it.sentence.clone(),
         verdict,
         mark: mark(it),
         figure: it.number.clone(),

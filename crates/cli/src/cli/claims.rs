@@ -29,8 +29,8 @@ pub(crate) struct ClaimsOptions {
     #[command(flatten)]
     pub(crate) output: Output,
     /// Also count instructions with valgrind's callgrind and compare them with the record, which
-    /// takes a few minutes more. With --quick only check whether they grow from 1,024 timers to
-    /// 2,048.
+    /// takes a few minutes more. With --quick only check whether they grow with the number of
+    /// timers.
     #[arg(long, conflicts_with = "question")]
     pub(crate) instructions: bool,
     /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.

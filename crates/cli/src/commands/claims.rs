@@ -147,8 +147,9 @@ pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
 
 fn swept(contestants: &[Contestant], setup: &Setup, timed: bool) -> Front {
     let part = Duration::from_secs(5);
-    let parts = contestants.len() * if timed { 2 } else { 1 };
-    let progress = Mutex::new(Progress::new(part * parts.max(1) as u32));
+    let turns = 1 + if timed { front::ROUNDS as u32 } else { 0 };
+    let parts = turns * contestants.len() as u32;
+    let progress = Mutex::new(Progress::new(part * parts.max(1)));
     let step = |contestant: &Contestant| {
         let mut progress = progress.lock().expect("nothing panics with the lock");
         progress.say(contestant.name.to_owned());

@@ -5,6 +5,7 @@ mod durable;
 mod endings;
 mod instructions;
 mod refusals;
+mod runs;
 mod service;
 
 use std::process::{Command, Output};
