@@ -215,7 +215,7 @@ fn three_structures_agree_over_millions_of_operations() {
     let default = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
     let operations = named.map_or(default, |count| count.parse().expect("a number of operations"));
     let (mut random, mut three, mut most, mut epochs) =
-        (Random::seed_from_u64(7), ThreeStructures::new(), 0, 0);
+        (Random::seed_from_u64(10), ThreeStructures::new(), 0, 0);
     while three.operations < operations {
         let epoch = Epoch::random(&mut random);
         let length = 1 << random.random_range(10..20);
@@ -231,5 +231,5 @@ fn three_structures_agree_over_millions_of_operations() {
     }
     let ThreeStructures { operations, fired, .. } = three;
     println!("{operations} operations, {fired} timers fired, at most {most} live, {epochs} epochs");
-    assert!(most > 65_536 || operations < 5_000_000, "at most {most} live");
+    assert!(most > 1 << 17 || operations < 5_000_000, "at most {most} live");
 }
