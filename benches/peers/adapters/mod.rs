@@ -78,6 +78,7 @@ use wheelhouse_harness::structure::{self, Structure};
 pub(crate) fn all() -> Vec<Box<dyn Structure>> {
     let mut all: Vec<Box<dyn Structure>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition, true>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::list::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_round_wheel::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition>>::boxed(),

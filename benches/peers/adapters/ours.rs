@@ -5,11 +5,12 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
-/// A backend of this workspace.
-pub(crate) struct Ours<B: Backend>(B::Timer<u64, NoMeter>);
+/// A backend of this workspace. With `POSTPONES` it is the hierarchical wheel in a program that
+/// calls `postpone` instead of `reschedule`.
+pub(crate) struct Ours<B: Backend, const POSTPONES: bool = false>(B::Timer<u64, NoMeter>);
 
-impl<B: Backend> Peer for Ours<B> {
-    const NAME: &'static str = B::INFO.name;
+impl<B: Backend, const POSTPONES: bool> Peer for Ours<B, POSTPONES> {
+    const NAME: &'static str = if POSTPONES { "hierarchical-wheel-postpone" } else { B::INFO.name };
     const PACKAGE: Option<&'static str> = None;
     type Handle = TimerId;
 
@@ -29,7 +30,10 @@ impl<B: Backend> Peer for Ours<B> {
 
     #[inline]
     fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
-        kept.is_some_and(|handle| self.0.reschedule(handle, deadline))
+        kept.is_some_and(|handle| match POSTPONES {
+            true => self.0.postpone(handle, deadline),
+            false => self.0.reschedule(handle, deadline),
+        })
     }
 
     #[inline]

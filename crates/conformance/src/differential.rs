@@ -63,22 +63,25 @@ fn choose(random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> u16 {
 /// The distribution of operations for a while: their frequencies, and the range of deadlines and of
 /// clock advances.
 struct Phase {
-    /// How many of 16 operations insert, cancel and reschedule. The others move the clock.
+    /// How many of 16 operations insert, cancel and move. The others advance the clock.
     insert: u64,
     cancel: u64,
-    reschedule: u64,
+    moves: u64,
+    /// How many of two moves postpone.
+    postpone: u64,
     deadline_bits: u32,
     jump_bits: u32,
 }
 
 impl Phase {
     fn new(random: &mut Random) -> Self {
-        let (insert, cancel, reschedule) =
+        let (insert, cancel, moves) =
             [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
         let deadline_bits = [4, 10, 16, 20, 36, 50][random.index(6)];
         // Calls that fire few or many timers, but rarely all.
         let jump_bits = deadline_bits.min(40) * (1 + random.below(3) as u32) / 4;
-        Self { insert, cancel, reschedule, deadline_bits, jump_bits }
+        let postpone = random.below(3);
+        Self { insert, cancel, moves, postpone, deadline_bits, jump_bits }
     }
 
     fn step(&self, random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> Step {
@@ -87,8 +90,10 @@ impl Phase {
             Step::Insert(self.deadline(random))
         } else if drawn < self.insert + self.cancel {
             Step::Cancel(choose(random, is_live))
-        } else if drawn < self.insert + self.cancel + self.reschedule {
-            Step::Reschedule(choose(random, is_live), self.deadline(random))
+        } else if drawn < self.insert + self.cancel + self.moves {
+            let postpones = random.below(2) < self.postpone;
+            let step = if postpones { Step::Postpone } else { Step::Reschedule };
+            step(choose(random, is_live), self.deadline(random))
         } else {
             self.clock(random)
         }

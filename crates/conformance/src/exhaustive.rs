@@ -10,25 +10,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use wheelhouse_core::backend::Precision;
 use wheelhouse_core::{Tick, Timer};
 
+/// The borders of wheels with 2 and 4 slots, for [`exhaustive`].
+pub const BORDERS: [Tick; 4] = [2, 4, 16, 1 << 16];
+
 /// Plays every sequence of up to `calls` calls on a structure and on the [`Oracle`](crate::Oracle),
 /// and compares all results. Returns the number of sequences played.
 ///
-/// `make` returns an empty structure. Its clock may start at any tick. The borders below are those
-/// of wheels with 2, 4 and 16 slots, so configure a wheel with 2 or 4 slots: then a sequence of a
-/// few calls reaches several levels.
+/// `make` returns an empty structure. Its clock may start at any tick. `borders` are four numbers,
+/// in ascending order: the first ticks of slots are multiples of them. [`BORDERS`] are those of
+/// wheels with 2 and 4 slots. Configure a wheel with few slots, so that a sequence of a few calls
+/// reaches several levels.
 ///
 /// # Enumerated calls
 ///
 /// Each call of a sequence is one of these. Calls that are equal at the current clock count once.
 ///
-/// * `insert` with a deadline of `now - 1`, `now`, `now + 1`, the next multiple of 2, of 4, of 16
-///   and of 65,536, or one tick after that of 4 or 16.
-/// * `cancel` of each live timer.
-/// * `reschedule` of each live timer to each of these deadlines.
-/// * `advance` to `now`, `now + 1`, `now + 16`, the next multiple of 4 or 65,536, and to the tick
-///   that `next_wakeup` returns.
-/// * `pop_expired`, once, at `now - 1`, which counts as `now`, and at the next multiple of 4 or
-///   65,536.
+/// * `insert` with a deadline of `now - 1`, `now`, `now + 1`, the next multiple of each border, or
+///   one tick after that of the second or third.
+/// * `cancel` of each live timer, and of the newest that is not live.
+/// * `reschedule` of each live timer to each of these deadlines, and of the newest that is not
+///   live.
+/// * `postpone` of each live timer to `now`, and to the next multiple of the second and fourth
+///   border and one tick after that of the third.
+/// * `advance` to `now`, `now + 1`, `now` plus the third border, the next multiple of the second or
+///   fourth, and to the tick that `next_wakeup` returns.
+/// * `pop_expired`, once, at `now - 1`, which counts as `now`, and at the next multiple of the
+///   second or fourth border.
 ///
 /// All ticks saturate at both ends of the range.
 ///
@@ -38,21 +45,23 @@ use wheelhouse_core::{Tick, Timer};
 /// order, the length, the clock, the deadline of every handle, and the wake-up, which must not be
 /// after the earliest deadline.
 ///
-/// After each sequence, every stale handle is cancelled and rescheduled. Then all timers fire: the
-/// clock goes from wake-up to wake-up, by `pop_expired` if that was the last call of the sequence,
-/// otherwise by `advance`. More than 64 wake-ups in a row at which nothing fires are a failure.
+/// After each sequence, every stale handle is cancelled, rescheduled and postponed. Then all timers
+/// fire: the clock goes from wake-up to wake-up, by `pop_expired` if that was the last call of the
+/// sequence, otherwise by `advance`. More than 64 wake-ups in a row at which nothing fires are a
+/// failure.
 ///
 /// No sequence is skipped because of the state it leads to: two sequences with the same results may
-/// leave a structure in different states. `compact`, panicking callbacks, and stale handles in the
-/// middle of a sequence are left to [`property_any_sequence`](crate::property_any_sequence).
+/// leave a structure in different states. `compact`, panicking callbacks, and older stale handles
+/// in the middle of a sequence are left to
+/// [`property_any_sequence`](crate::property_any_sequence).
 ///
 /// # Cost
 ///
-/// With l live timers there are up to 9 l + 17 calls to choose from. From tick 0, there are 353
-/// sequences of up to 2 calls, 8,625 of up to 3, 239,186 of up to 4, and 7,383,918 of up to 5; a
-/// structure with inexact wake-ups has a few more or fewer. A sequence takes some microseconds in a
-/// release build. It clones the structure once, because sequences share their common beginning, so
-/// a structure of hundreds of kilobytes takes longer.
+/// With l live timers there are up to 14 l + 19 calls to choose from. From tick 0, there are 385
+/// sequences of up to 2 calls, 10,847 of up to 3, and 357,219 of up to 4; a structure with inexact
+/// wake-ups has a few more or fewer. A sequence takes some microseconds in a release build. It
+/// clones the structure once, because sequences share their common beginning, so a structure of
+/// hundreds of kilobytes takes longer.
 ///
 /// # Panics
 ///
@@ -62,14 +71,18 @@ use wheelhouse_core::{Tick, Timer};
 /// # Examples
 ///
 /// ```
-/// use wheelhouse_conformance::{Oracle, exhaustive};
+/// use wheelhouse_conformance::{BORDERS, Oracle, exhaustive};
 ///
-/// let played = exhaustive(Oracle::new, 2); // or your own structure
-/// assert_eq!(played, 353);
+/// let played = exhaustive(Oracle::new, BORDERS, 2); // or your own structure
+/// assert_eq!(played, 385);
 /// ```
-pub fn exhaustive<T: Timer<u64> + Clone>(make: impl Fn() -> T, calls: usize) -> u64 {
+pub fn exhaustive<T: Timer<u64> + Clone>(
+    make: impl Fn() -> T,
+    borders: [Tick; 4],
+    calls: usize,
+) -> u64 {
     let pair = Pair::with(make(), Precision::Exact, 0);
-    let (start, mut search) = (pair.now, Search { path: Vec::new(), played: 0 });
+    let (start, mut search) = (pair.now, Search { borders, path: Vec::new(), played: 0 });
     let outcome = catch_unwind(AssertUnwindSafe(|| search.visit(pair, calls)));
     let panics = |payload: Box<dyn Any + Send>| Err(format!("panics: {}", message(&*payload)));
     if let Err(what) = outcome.unwrap_or_else(panics) {
@@ -84,6 +97,7 @@ const MAX_VAIN: usize = 64;
 
 /// A depth-first search over all sequences.
 struct Search {
+    borders: [Tick; 4],
     /// The sequence that is being played.
     path: Vec<Step>,
     played: u64,
@@ -103,7 +117,7 @@ impl Search {
     fn visit<T: Timer<u64> + Clone>(&mut self, pair: Pair<T>, left: usize) -> Result<(), String> {
         self.played += 1;
         if left > 0 {
-            for call in calls(&pair) {
+            for call in calls(&pair, self.borders) {
                 let mut longer = pair.clone();
                 self.play(call, &mut longer)?;
                 self.visit(longer, left - 1)?;
@@ -121,6 +135,7 @@ impl Search {
         for stale in timers(&pair, false) {
             self.play(Step::Cancel(stale), &mut pair)?;
             self.play(Step::Reschedule(stale, When::In(0)), &mut pair)?;
+            self.play(Step::Postpone(stale, When::In(0)), &mut pair)?;
         }
         let mut vain = 0;
         while let Some(wakeup) = pair.timer.next_wakeup() {
@@ -145,31 +160,33 @@ fn border(now: Tick, n: u64) -> Tick {
     (now / n + 1).saturating_mul(n)
 }
 
-/// The deadlines to choose from, each once.
-fn deadlines(now: Tick) -> Vec<When> {
-    let [two, four, sixteen, far] = [2, 4, 16, 1 << 16].map(|n| border(now, n));
-    let after = |tick: Tick| tick.saturating_add(1);
-    let before = now.saturating_sub(1);
-    let mut ticks =
-        vec![before, now, after(now), two, four, after(four), sixteen, after(sixteen), far];
+/// These ticks, each once.
+fn each_once(mut ticks: Vec<Tick>) -> Vec<When> {
     ticks.sort_unstable();
     ticks.dedup();
     ticks.into_iter().map(When::At).collect()
 }
 
 /// The calls to choose from, each once.
-fn calls<T: Timer<u64>>(pair: &Pair<T>) -> Vec<Step> {
+fn calls<T: Timer<u64>>(pair: &Pair<T>, borders: [Tick; 4]) -> Vec<Step> {
     let now = pair.now;
-    let deadlines = deadlines(now);
+    let after = |tick: Tick| tick.saturating_add(1);
+    let (before, next, turn) = (now.saturating_sub(1), after(now), now.saturating_add(borders[2]));
+    let [near, low, high, far] = borders.map(|n| border(now, n));
+    let deadlines =
+        each_once(vec![before, now, next, near, low, after(low), high, after(high), far]);
+    let postponed = each_once(vec![now, low, after(high), far]);
     let mut calls: Vec<_> = deadlines.iter().copied().map(Step::Insert).collect();
     for timer in timers(pair, true) {
         calls.push(Step::Cancel(timer));
         calls.extend(deadlines.iter().map(|deadline| Step::Reschedule(timer, *deadline)));
+        calls.extend(postponed.iter().map(|deadline| Step::Postpone(timer, *deadline)));
     }
-    let (four, far) = (border(now, 4), border(now, 1 << 16));
-    let [next, turn] = [1, 16].map(|ticks| now.saturating_add(ticks));
-    let advances = [now, next, four, turn, far].into_iter().chain(pair.timer.next_wakeup());
-    let pops = [now.saturating_sub(1), four, far];
+    if let Some(stale) = timers(pair, false).pop() {
+        calls.extend([Step::Cancel(stale), Step::Reschedule(stale, When::At(low))]);
+    }
+    let advances = [now, next, low, turn, far].into_iter().chain(pair.timer.next_wakeup());
+    let pops = [before, low, far];
     let advances = advances.map(When::At).map(Step::Advance);
     for call in advances.chain(pops.map(When::At).map(Step::Pop)) {
         if !calls.contains(&call) {

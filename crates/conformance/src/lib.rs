@@ -14,7 +14,7 @@ mod suite;
 
 pub use contract::*;
 pub use differential::differential_long_run;
-pub use exhaustive::exhaustive;
+pub use exhaustive::{BORDERS, exhaustive};
 pub use golden::golden_examples;
 pub use guard::{Check, TIME_LIMIT};
 pub use operations::check_random_operations;

@@ -76,6 +76,8 @@ fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
         3 => any::<u16>().prop_map(|timer| Step::Cancel(timer % 256)),
         3 => (any::<u16>(), when.clone())
             .prop_map(|(timer, when)| Step::Reschedule(timer % 256, when)),
+        2 => (any::<u16>(), when.clone())
+            .prop_map(|(timer, when)| Step::Postpone(timer % 256, when)),
         2 => when.clone().prop_map(Step::Advance),
         3 => when.clone().prop_map(Step::Pop),
         1 => Just(Step::Wake),

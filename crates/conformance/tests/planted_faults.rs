@@ -77,6 +77,9 @@ faults! {
     forgets_values: ForgetsValues breaks 1;
     wrong_tie_order: WrongTieOrder breaks 3 and property;
     move_keeps_its_place: MoveKeepsItsPlace breaks 3 and property_many_ties;
+    postponed_is_lost: PostponedIsLost breaks 3 by 1 and property_any_sequence;
+    postponed_fires_early: PostponedFiresEarly breaks 3 by 2 and property_any_sequence;
+    postponed_back_is_late: PostponedBackIsLate breaks 3 and property_any_sequence;
     cascade_loses_order: CascadeLosesOrder breaks 3 and differential;
     overdue_last: OverdueLast breaks 4 by 3 and property;
     overdue_waits: OverdueWaits breaks 4 by 2 and property;

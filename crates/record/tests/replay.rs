@@ -23,7 +23,8 @@ fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Vec<(Tick, u64)> {
         match *step {
             Step::Insert(when) => ids.push(timer.insert(tick(when, now), ids.len() as u64)),
             Step::Cancel(which) if !ids.is_empty() => _ = timer.cancel(pick(&ids, which)),
-            Step::Reschedule(which, when) if !ids.is_empty() => {
+            // A recording has no postponements, since these lose the order of insertion.
+            Step::Reschedule(which, when) | Step::Postpone(which, when) if !ids.is_empty() => {
                 timer.reschedule(pick(&ids, which), tick(when, now));
             }
             Step::Advance(when) => {
@@ -35,7 +36,9 @@ fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Vec<(Tick, u64)> {
             }
             Step::Wake => wake(timer, &mut fired),
             Step::Panic(when, nth) => panic_at(timer, tick(when, now), nth, &mut fired),
-            Step::Cancel(_) | Step::Reschedule(..) | Step::Compact => timer.compact(),
+            Step::Cancel(_) | Step::Reschedule(..) | Step::Postpone(..) | Step::Compact => {
+                timer.compact();
+            }
         }
     }
     fired

@@ -35,7 +35,8 @@ impl Reader<'_> {
         match self.byte() % 16 {
             0..5 => Step::Insert(self.when()),
             5..7 => Step::Cancel(self.byte().into()),
-            7..9 => Step::Reschedule(self.byte().into(), self.when()),
+            7 => Step::Reschedule(self.byte().into(), self.when()),
+            8 => Step::Postpone(self.byte().into(), self.when()),
             9..11 => Step::Advance(self.when()),
             11..13 => Step::Pop(self.when()),
             13 => Step::Compact,
@@ -69,18 +70,19 @@ mod tests {
 
     #[test]
     fn every_step_can_be_written_in_bytes() {
-        let steps = decode(&[0, 4, 1, 2, 5, 9, 7, 3, 11, 9, 12, 6, 12, 15, 0, 13, 14, 15, 11, 2]);
+        let bytes = [0, 4, 1, 2, 5, 9, 7, 3, 11, 8, 4, 11, 9, 12, 6, 12, 15, 0, 13, 14, 15, 11, 2];
         let expected = [
             Step::Insert(When::In(513)),
             Step::Cancel(9),
             Step::Reschedule(3, When::In(0)),
+            Step::Postpone(4, When::In(0)),
             Step::Advance(When::Ago(6)),
             Step::Pop(When::At(Tick::MAX)),
             Step::Compact,
             Step::Wake,
             Step::Panic(When::In(0), 2),
         ];
-        assert_eq!(steps, expected);
+        assert_eq!(decode(&bytes), expected);
     }
 
     #[test]

@@ -44,10 +44,10 @@ pub(crate) fn shortest(steps: Vec<Step>, play: Script) -> Vec<Step> {
     }
 }
 
-/// The number of the timer that a step cancels or reschedules.
+/// The number of the timer that a step cancels or moves.
 fn timer(step: &mut Step) -> Option<&mut u16> {
     match step {
-        Step::Cancel(timer) | Step::Reschedule(timer, _) => Some(timer),
+        Step::Cancel(timer) | Step::Reschedule(timer, _) | Step::Postpone(timer, _) => Some(timer),
         _ => None,
     }
 }

@@ -50,6 +50,8 @@ pub enum Step {
     Cancel(u16),
     /// Move a timer.
     Reschedule(u16, When),
+    /// Postpone a timer.
+    Postpone(u16, When),
     /// Fire all timers that are due at a tick.
     Advance(When),
     /// Fire the first timer that is due at a tick.

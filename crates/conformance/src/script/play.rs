@@ -58,10 +58,11 @@ impl<T: Timer<u64>> Pair<T> {
             Step::Cancel(timer) => {
                 self.number(timer).map_or(Ok(0), |number| self.cancel(number).map(|_| 0))
             }
-            Step::Reschedule(timer, when) => {
-                let deadline = tick(when);
+            Step::Reschedule(timer, when) | Step::Postpone(timer, when) => {
                 let Some(number) = self.number(timer) else { return Ok(0) };
-                self.reschedule(number, deadline).map(|_| 0)
+                let is_reschedule = matches!(step, Step::Reschedule(..));
+                let call = if is_reschedule { Self::reschedule } else { Self::postpone };
+                call(self, number, tick(when)).map(|_| 0)
             }
             Step::Advance(when) => self.advance(tick(when)).map(|fired| fired.len()),
             Step::Pop(when) => self.pop(tick(when)).map(|popped| usize::from(popped.is_some())),

@@ -22,6 +22,12 @@ pub(crate) enum Fault {
     WrongTieOrder,
     /// A move to the same deadline does nothing.
     MoveKeepsItsPlace,
+    /// A postponed timer is dropped at its former deadline.
+    PostponedIsLost,
+    /// A postponed timer fires at its former deadline.
+    PostponedFiresEarly,
+    /// A timer that is postponed to an earlier deadline fires at its former deadline.
+    PostponedBackIsLate,
     /// Timers that cascade go behind timers that were inserted on the lower level later.
     CascadeLosesOrder,
     /// Overdue timers fire after all timers that are due.

@@ -224,6 +224,9 @@ impl<T, M: Meter> Faulty<T, M> {
     fn pop(&mut self) -> Option<Expired<T>> {
         let key = self.first_due()?;
         let Entry { id, deadline, value } = self.take(key)?;
+        if has(Fault::PostponedIsLost) && deadline > self.now {
+            return self.pop();
+        }
         if key.0 == self.remembered {
             self.remembered = self.timers.keys().next().map_or(Tick::MAX, |key| key.0);
         }
@@ -297,6 +300,23 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         true
     }
 
+    /// Calls `reschedule`, or only writes the deadline, depending on the fault.
+    fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let later = has(Fault::PostponedIsLost) || has(Fault::PostponedFiresEarly);
+        let writes = |old: Tick| match deadline > old {
+            true => later,
+            false => has(Fault::PostponedBackIsLate),
+        };
+        let entry = self.key(id).and_then(|key| self.timers.get_mut(&key));
+        match entry.filter(|entry| writes(entry.deadline)) {
+            Some(entry) => {
+                entry.deadline = deadline;
+                true
+            }
+            None => self.reschedule(id, deadline),
+        }
+    }
+
     fn deadline(&self, id: TimerId) -> Option<Tick> {
         if has(Fault::FiredHandleAnswers) {
             let place = self.places.get(id.index() as usize)?;
@@ -313,7 +333,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         let Some((key, entry)) = self.timers.iter().next() else {
             return has(Fault::WakeupOfNothing).then_some(self.now);
         };
-        Some(match if self.rounds { key.0 } else { entry.deadline } {
+        Some(match if self.rounds { key.0 } else { key.0.min(entry.deadline) } {
             _ if has(Fault::WakeupForTheCancelled) => self.remembered,
             deadline if has(Fault::WakeupTooLate) => deadline.saturating_add(1),
             deadline if has(Fault::WakeupAtEveryTick) => deadline.min(self.now.saturating_add(1)),

@@ -85,7 +85,8 @@ mod large {
     }
 }
 
-/// All sequences of up to four calls, on a wheel whose slots open before the hand reaches them.
+/// All sequences of up to four calls, on a wheel whose slots open before the hand reaches them. Its
+/// slots have 1, 8, 64 and 512 ticks. One of 8 ticks opens 4 ticks before its first.
 #[test]
 fn every_short_sequence_is_right_in_a_large_wheel() {
     for start in [0, (1 << 9) - 3, Tick::MAX - 21] {
@@ -95,7 +96,7 @@ fn every_short_sequence_is_right_in_a_large_wheel() {
             wheel.become_large();
             wheel
         };
-        let played = wheelhouse_conformance::exhaustive(make, 4);
+        let played = wheelhouse_conformance::exhaustive(make, [4, 8, 64, 512], 4);
         assert!(played > 100_000, "{played} sequences");
     }
 }

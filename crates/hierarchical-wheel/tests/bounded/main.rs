@@ -1,9 +1,10 @@
 //! Bounds the most expensive single call and the memory that cancelled timers leave behind.
 //! Measures operation counts and memory, never time.
 
-use std::collections::VecDeque;
+mod memory;
+
 use wheelhouse_core::meter::{CountingMeter, Work};
-use wheelhouse_hierarchical_wheel::{HierarchicalWheel, ListWheel, Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer};
 use wheelhouse_workload::{Op, Player, Workload};
 
 type Wheel = HierarchicalWheel<u64, CountingMeter>;
@@ -107,7 +108,8 @@ fn no_call_moves_more_than_some_hundred_timers() {
 #[test]
 #[ignore = "ten million timers: a minute in a release build, in which .ci/run plays it"]
 fn no_call_moves_more_at_ten_million() {
-    no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
+    let find = |name| wheelhouse_workload::find_workload(name).expect("it is a workload");
+    no_call_moves_more(["uniform", "cascade-storm"].map(find), 10_000_000);
 }
 
 /// Advances tick by tick until a tick, and checks that timers fire in the order of their values.
@@ -207,6 +209,33 @@ fn a_program_that_sleeps_moves_a_few_at_a_time() {
         assert!(most <= crowded / TICKS + MOVES, "{most} timers moved by a call");
         assert!(vain <= 7 * (2 + width / 1_024) + moved / 100, "{vain} wake-ups in vain");
     }
+}
+
+/// A call that skips ticks moves no more timers than calls at all wake-ups up to its tick would
+/// have moved: those of the slots that it passes.
+#[test]
+fn a_jump_moves_no_more_timers_than_the_calls_that_it_skips() {
+    const LAST: Tick = 1 << 22;
+    let [mut jumping, mut waking] = [counting(), counting()];
+    for wheel in [&mut jumping, &mut waking] {
+        (0..u64::from(N)).for_each(|n| _ = wheel.insert(1 + n * 7_919 % LAST, n));
+    }
+    let mut to = 0;
+    for ticks in [5, 600, 2_000, 70_000, 1 << 20, 300_000, 2 << 20, LAST] {
+        to += ticks;
+        let (_, moves, _) = sleep_until(&mut waking, to + 1);
+        waking.meter().reset();
+        waking.advance(to, |_| ());
+        let most = moves + waking.meter().count(Work::CascadeMove);
+        jumping.meter().reset();
+        let fired = jumping.advance(to, |_| ()) as u64;
+        let (moved, all) = (jumping.meter().count(Work::CascadeMove), jumping.meter().total());
+        println!("a jump of {ticks} ticks: {moved} timers moved, {most} by calls at all wake-ups");
+        assert!(moved <= most, "{moved} timers moved, {most} by calls at all wake-ups");
+        assert!(all <= 8 * (fired + moved) + BESIDE, "{all} steps, {fired} fire, {moved} move");
+        assert_eq!(jumping.len(), waking.len());
+    }
+    assert!(jumping.is_empty());
 }
 
 /// A timer never moves if it is cancelled before half of the slot before its own is over.
@@ -313,137 +342,5 @@ fn a_slot_of_any_size_costs_a_call_no_more() {
         assert!(if n % 2 == 0 { wheel.cancel(*id).is_some() } else { wheel.reschedule(*id, 255) });
         assert!(wheel.reschedule(other, 251 + n as Tick % 4));
         assert!(wheel.meter().total() <= BESIDE);
-    }
-}
-
-/// Starts `rate` timers per tick for five minutes (a tick is a millisecond). Each is due after 30
-/// seconds, and all but one in a hundred are cancelled some ticks later. Returns the largest number
-/// of live timers.
-fn network_timeouts(rate: u64) -> usize {
-    const MINUTES: Tick = 5 * 60_000;
-    let (mut wheel, mut open, mut most) = (counting(), VecDeque::<(Tick, TimerId)>::new(), 0);
-    let mut fired = 0;
-    for now in 1..=MINUTES {
-        fired += wheel.advance(now, |_| ()) as u64;
-        for n in 0..rate {
-            let id = wheel.insert(now + 30_000, n);
-            if (now * rate + n) % 100 > 0 {
-                open.push_back((now + 1 + n % 5, id));
-            }
-        }
-        while let Some((_, id)) = open.front().copied().filter(|(end, _)| *end <= now) {
-            open.pop_front();
-            assert!(wheel.cancel(id).is_some());
-        }
-        most = most.max(wheel.len());
-    }
-    let left = rate * 30_000 / 100;
-    assert!(
-        fired.abs_diff(rate * (MINUTES - 30_000) / 100) <= rate,
-        "{fired} fired, one in a hundred should"
-    );
-    assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
-    // The cost of a timer does not depend on the number of live timers.
-    let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
-    println!("{} timers, at most {most} live: {steps:.1} steps a timer", rate * MINUTES);
-    assert!(steps <= 12.0, "{steps} steps a timer");
-    most
-}
-
-/// Checks the memory that many started and cancelled timers take: it must be proportional to the
-/// largest number of live timers.
-fn network_timeouts_leave_little_behind(rate: u64) {
-    let mut most = 0;
-    let seen = allocation_counter::measure(|| most = network_timeouts(rate));
-    // The queue of this test takes 16 bytes for each of the timers of five ticks, and twice that
-    // while it grows. While the array of the wheel doubles, it takes three times its memory. Each
-    // place of a cancelled timer takes eight bytes.
-    let bytes = 3 * 32 + 8;
-    let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
-    println!(
-        "at most {} bytes, {:.1} for each live timer",
-        seen.bytes_max,
-        seen.bytes_max as f64 / most as f64
-    );
-    assert!(seen.bytes_max <= allowed, "{} bytes with at most {most} live timers", seen.bytes_max);
-}
-
-#[test]
-fn five_minutes_of_network_timeouts() {
-    network_timeouts_leave_little_behind(if cfg!(debug_assertions) { 20 } else { 100 });
-}
-
-#[test]
-#[ignore = "ninety million timers: ten seconds in a release build, in which .ci/run plays it"]
-fn five_minutes_of_300_000_network_timeouts_a_second() {
-    network_timeouts_leave_little_behind(300);
-}
-
-/// Starts timers with deadlines spread over four million ticks, reschedules all of them to one
-/// tick, and cancels all. Returns the most bytes that a call allocated.
-fn most_allocated_by_a_call(mut wheel: impl Timer<u64>, count: u64) -> u64 {
-    let mut most = 0;
-    let mut call = |call: &mut dyn FnMut()| {
-        most = most.max(allocation_counter::measure(call).bytes_max);
-    };
-    let mut ids = Vec::with_capacity(count as usize);
-    for n in 0..count {
-        call(&mut || ids.push(wheel.insert(1 + n * 7_919 % (1 << 22), n)));
-    }
-    for id in ids.iter().copied() {
-        call(&mut || assert!(wheel.reschedule(id, 5_000_000)));
-    }
-    for id in ids {
-        call(&mut || assert!(wheel.cancel(id).is_some()));
-    }
-    most
-}
-
-/// Within its capacity a wheel never copies its timers. A call allocates only hints: 48 KB for the
-/// slots of a block, and room for one in 32 timers of a slot. The list wheel has no hints. A
-/// call allocates one piece of the stack of free places, or its table of pieces.
-#[test]
-fn within_its_capacity_a_wheel_never_moves_its_timers() {
-    const BLOCK: u64 = 48 << 10;
-    for capacity in [20_000, 100_000, 500_000] {
-        let wheel = HierarchicalWheel::builder().capacity(capacity as usize).build();
-        let lists = ListWheel::builder().capacity(capacity as usize).build();
-        let most = most_allocated_by_a_call(wheel.expect("the capacity is valid"), capacity);
-        let by_lists = most_allocated_by_a_call(lists.expect("the capacity is valid"), capacity);
-        println!("{capacity} timers: {most} bytes at most in a call, list wheel {by_lists}");
-        assert!(most <= capacity / 4 + BLOCK, "{capacity} timers: {most} bytes in a call");
-        assert!(by_lists <= BLOCK / 2, "{capacity} timers: {by_lists} bytes in a call");
-    }
-}
-
-/// With more timers than a piece of the list of free places has, too.
-#[test]
-fn a_small_wheel_allocates_nothing_within_its_capacity() {
-    for n in [200, 2_000] {
-        let builder = HierarchicalWheel::builder().slots_per_level(16).capacity(n);
-        let mut wheel = builder.build().expect("the capacity is valid");
-        let mut ids: Vec<TimerId> = Vec::with_capacity(n);
-        let seen = allocation_counter::measure(|| {
-            for _ in 0..2 {
-                ids.extend((1..=n as Tick).map(|tick| wheel.insert(tick, ())));
-                ids.drain(..).for_each(|id| assert!(wheel.cancel(id).is_some()));
-            }
-        });
-        assert_eq!(seen.bytes_total, 0, "{n} timers");
-    }
-}
-
-/// With the configuration for a microcontroller. The slots of a level are added with its first
-/// timer, so an empty wheel takes less.
-#[test]
-fn a_wheel_for_200_timers_takes_17_kilobytes() {
-    let builder = HierarchicalWheel::<u64>::builder();
-    for (builder, most) in
-        [(builder.clone().slots_per_level(16).capacity(200), 17_500), (builder, 20 << 10)]
-    {
-        let seen = allocation_counter::measure(|| _ = builder.build());
-        let all = seen.bytes_max + size_of::<HierarchicalWheel<u64>>() as u64;
-        println!("{all} bytes");
-        assert!(all <= most, "{all} bytes");
     }
 }
