@@ -2,8 +2,8 @@
 //! and other programs take it if handlers take long.
 
 use crate::common::{
-    attempts_up_to, Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, key, millis, receive,
-    schedule, secs, telling, wait_acked, wait_until, waiting,
+    Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, attempts_up_to, key,
+    millis, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use wheelhouse_durable::store::{

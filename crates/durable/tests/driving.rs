@@ -48,7 +48,8 @@ fn large_settings_do_not_panic() {
         if run.attempt() == 1 { Err("no".into()) } else { Ok(Next::Done) }
     });
     let builder = world.builder(handlers).async_runs(usize::MAX);
-    let builder = builder.backoff(Backoff::new(Duration::MAX).cap(Duration::MAX)).max_in_flight(usize::MAX);
+    let builder =
+        builder.backoff(Backoff::new(Duration::MAX).cap(Duration::MAX)).max_in_flight(usize::MAX);
     let builder = builder.poll(LONGEST).visibility_timeout(LONGEST);
     let timers = builder.start(world.store.clone()).unwrap();
     schedule(&timers, "k");

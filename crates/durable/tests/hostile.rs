@@ -1,8 +1,8 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
 use crate::common::{
-    attempts_up_to, FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
-    wait_until,
+    FaultyStore, KIND, MINUTE, World, always_waiting, attempts_up_to, done, millis, schedule, secs,
+    wait_acked, wait_until,
 };
 use std::future::Future;
 use std::pin::pin;
@@ -20,7 +20,8 @@ use wheelhouse_service::ManualClock;
 fn an_end_that_the_store_refuses_for_good_is_given_up() {
     let world = World::new();
     world.faults.lock().never_acked = Some("bad");
-    let timers = world.builder(done()).backoff(attempts_up_to(2)).start(FaultyStore::new(&world)).unwrap();
+    let timers =
+        world.builder(done()).backoff(attempts_up_to(2)).start(FaultyStore::new(&world)).unwrap();
     schedule(&timers, "bad");
     let refused = |times| {
         let is_refused = |event: &&Event| matches!(event.kind, EventKind::EndRefused(_));

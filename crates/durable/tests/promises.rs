@@ -6,8 +6,8 @@
 //! attempt" is tested in `long_runs.rs`, the bounds in `driving.rs`.
 
 use crate::common::{
-    attempts_up_to, KIND, MINUTE, World, key, millis, receive, schedule, secs, telling, wait_acked, wait_until,
-    waiting,
+    KIND, MINUTE, World, attempts_up_to, key, millis, receive, schedule, secs, telling, wait_acked,
+    wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use std::fmt;
@@ -186,7 +186,8 @@ fn poison_ends() {
         3 => Err(Unspeakable.into()),
         _ => Err("no database".into()),
     });
-    let timers = world.builder(handlers).backoff(attempts_up_to(4)).start(world.store.clone()).unwrap();
+    let timers =
+        world.builder(handlers).backoff(attempts_up_to(4)).start(world.store.clone()).unwrap();
     schedule(&timers, "k");
     for attempt in 1..4 {
         wait_until("a retry", || timers.snapshot().counts.retried == attempt);

@@ -140,10 +140,10 @@ impl Handle {
     }
 
     /// Releases memory that belonged to jobs which are gone, also that of their keys. A shard that
-    /// had 65,536 jobs or more does so by itself when it has 1,024 left, when it has none left, and
-    /// when one of the last 1,024 has run. While the timers of a shard are moved, threads that
-    /// schedule there wait. O(n) for n slots, used or free, and n keys. A custom
-    /// [backend](crate::Builder::backend) keeps its memory.
+    /// had 65,536 jobs or more does so by itself when 1,024 or none are left, while fewer are left
+    /// after each run, and in [`next_wakeup`](crate::Scheduler::next_wakeup). While the timers of a
+    /// shard are moved, threads that schedule there wait. O(n) for n slots, used or free, and n
+    /// keys. A custom [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
         (0..self.shards().count() as u32).for_each(|shard| self.shards().shrink(shard));
     }

@@ -71,7 +71,7 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no thread wakes up. If the first job of a shard was cancelled, one wake-up |
+//! | idle | nothing: no thread wakes up. One wake-up if the first job of a shard was cancelled, or if the last of very many were |
 //! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |

@@ -16,7 +16,7 @@
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
 //! that is full does not block the other. The lane whose last claim leased jobs is asked last, so
 //! that its backlog does not use up the catch-up rate. A lane whose last claim has failed is asked
-//! last too, because no lane is asked after an error that may pass.
+//! last too, because no lane is asked after a transient error.
 //!
 //! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
 //! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,

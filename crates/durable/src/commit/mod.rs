@@ -83,9 +83,13 @@ impl Committer {
                 break batch;
             }
             // If changes are still kept, these are renewals, which are not retried. The kept
-            // changes follow at once: renewals may arrive before each pause has ended.
+            // changes follow at once: renewals may arrive before each pause has ended. Not during
+            // a stop, whose tries are few.
             let retried = commit(&self.queue, batch);
             debug_assert!(retried.is_empty(), "a renewal is not retried");
+            if self.queue.is_closed() {
+                return true;
+            }
             patience = Some(Duration::ZERO);
         };
         self.kept = commit(&self.queue, batch);

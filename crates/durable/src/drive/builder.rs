@@ -169,8 +169,8 @@ impl Builder {
 
     /// Sets the delays before retries, and after how many attempts a job becomes a dead letter. By
     /// default the first delay is a second, later ones up to an hour, with a jitter of a half. A
-    /// backoff without [`attempts`](Backoff::attempts) has 20. A job can have [its own
-    /// limit](crate::Plan::max_attempts).
+    /// backoff without [`attempts`](Backoff::attempts), or with `u32::MAX`, has 20. A job can have
+    /// [its own limit](crate::Plan::max_attempts).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         let is_unlimited = backoff.most_attempts() == u32::MAX;
         self.settings.backoff = if is_unlimited { backoff.attempts(ATTEMPTS) } else { backoff };

@@ -5,7 +5,7 @@ use crate::observe::JobName;
 use crate::store::{Again, Outcome, Timestamp, Token};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use wheelhouse_service::Moment;
@@ -55,7 +55,7 @@ pub(crate) struct Held {
     /// or renewal was sent, so it is never later than the end by the store's clock.
     until: AtomicU64,
     /// The [`Mark`]s, one bit each.
-    marks: AtomicU8,
+    marks: AtomicU16,
     /// The longest time that the handler may take.
     pub(crate) limit: Option<Duration>,
     /// The context of the job.
@@ -78,7 +78,7 @@ impl Held {
             token,
             lane,
             until: AtomicU64::new(until.as_nanos()),
-            marks: AtomicU8::new(0),
+            marks: AtomicU16::new(0),
             limit,
             context,
             called: AtomicU64::new(0),

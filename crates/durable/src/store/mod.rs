@@ -123,7 +123,8 @@ pub trait Store: Send + 'static {
     /// [`Leased`](State::Leased).
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended. With a limit
-    /// of 0 jobs nothing is leased.
+    /// of 0 jobs nothing is leased, and the answer still says when to claim next: this is called
+    /// once a second, to look for pauses.
     ///
     /// # Errors
     ///

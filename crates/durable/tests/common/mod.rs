@@ -13,7 +13,8 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Store, StoreClock,
 };
 use wheelhouse_durable::{
-    Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next, Timers,
+    Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next,
+    Timers,
 };
 use wheelhouse_service::ManualClock;
 

@@ -45,7 +45,7 @@ fn network_timeouts_leave_little_behind(rate: u64) {
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
     // The queue of this test takes 16 bytes for each of the timers of five ticks, and twice that
     // while it grows. While the array of the wheel doubles, it takes three times its memory. Each
-    // place of a cancelled timer takes eight bytes.
+    // entry of a cancelled timer takes eight bytes.
     let bytes = 3 * 32 + 8;
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!(
@@ -129,7 +129,7 @@ fn within_its_capacity_a_wheel_never_moves_its_timers() {
     }
 }
 
-/// With more timers than a piece of the list of free places has, too.
+/// With more timers than a piece of the list of free entries has, too.
 #[test]
 fn a_small_wheel_allocates_nothing_within_its_capacity() {
     for n in [200, 2_000] {

@@ -112,7 +112,7 @@ impl Group {
 
 impl State {
     /// Removes the runs whose turn is over, if the number of runs may have doubled: O(1) amortized
-    /// for each run. So jobs that come due and are cancelled while the group is full leave nothing.
+    /// for each run. So jobs that come due and are cancelled while the group is full leave few.
     fn prune(&mut self) -> VecDeque<Box<dyn Waiting>> {
         if self.waiting.len() < self.prune_at {
             return VecDeque::new();

@@ -8,26 +8,30 @@ use super::state::{ShardState, TimerState};
 use wheelhouse_core::{Expired, Tick};
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// Returns `true` if most memory here is unused, and few jobs are left.
+    /// Returns `true` if most memory here is unused, and few jobs are left, or were when
+    /// [`look_if_spacious`](Self::look_if_spacious) was called.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
-        self.slots.is_spacious()
+        self.storm_ended || self.slots.is_spacious()
     }
 
     /// Called after a job was removed. The job that leaves few, and the last one, make the driver
     /// look into the shard at once if a storm of jobs has left memory. Otherwise the driver would
     /// not look before the earliest deadline, even that of a cancelled job. Other removals do not
-    /// wake it.
+    /// wake it. It then releases the memory even if more jobs have come since: so jobs that come
+    /// and go around this number do not wake it again and again.
     #[inline]
     pub(super) fn look_if_spacious(&mut self) {
-        if [0, FEW].contains(&self.slots.len()) && self.is_spacious() {
-            self.next = 0;
+        if [0, FEW].contains(&self.slots.len()) && self.slots.is_spacious() {
+            self.storm_ended = true;
+            self.next = self.next.min(self.wheel.now());
         }
     }
 
     /// Removes the memory that no job needs, and returns it to be dropped without the lock. O(n)
     /// for n entries.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
+        self.storm_ended = false;
         self.prune_deferred();
         self.runs.shrink();
         let wheel = self.own_wheel.then(|| self.renew_wheel());

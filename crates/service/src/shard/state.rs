@@ -140,6 +140,8 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     /// Nothing is due before this tick. It may be too early: the job that was due then may have
     /// been cancelled.
     pub(super) next: Tick,
+    /// Few jobs were left of many, and the memory of the others is to be released.
+    pub(super) storm_ended: bool,
     pub(super) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
@@ -177,6 +179,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             job_states: Arena::default(),
             wakers: Arena::default(),
             next: Tick::MAX,
+            storm_ended: false,
             stage: StopStage::Open,
             shards,
             shard,

@@ -19,5 +19,6 @@ RETURNING 1::bigint, visible_at, CASE WHEN (
     SELECT other.visible_at FROM wheelhouse.job AS other, clock
     WHERE other.queue || '' = $1 AND other.kind = $6 AND other.visible_at > micros / 1000
         AND other.visible_at < job.visible_at
-    ORDER BY other.visible_at DESC LIMIT 1) IS NULL OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
+    ORDER BY other.visible_at DESC LIMIT 1) IS NULL
+    OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
     THEN pg_notify('wheelhouse', $1) END IS NULL
