@@ -65,7 +65,9 @@ impl Repository {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.0.path(""));
-        ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"].map(|it| _ = command.env_remove(it));
+        for variable in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+            command.env_remove(variable);
+        }
         command
     }
 
