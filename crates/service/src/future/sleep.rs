@@ -94,10 +94,9 @@ impl Sleep {
     fn begin_wait(&self, context: &Context<'_>) -> State {
         let shards = self.shards();
         let reachable = self.deadline.filter(|deadline| shards.ticks.reaches(*deadline));
-        let scheduled = reachable.ok_or(Reason::Overflow).and_then(|deadline| {
-            let waker = context.waker().clone();
-            shards.schedule_wake(deadline, waker, self.unlimited, self.limits_run)
-        });
+        let Some(deadline) = reachable else { return State::Ready(Err(Reason::Overflow)) };
+        let waker = context.waker().clone();
+        let scheduled = shards.schedule_wake(deadline, waker, self.unlimited, self.limits_run);
         scheduled.map_or_else(
             |reason| {
                 shards.with(shards.own_shard(), |state| state.counts.rejected += 1);
