@@ -118,7 +118,8 @@ impl DurableRun<'_> {
     /// own database, the handler commits this change in one transaction with them, and returns
     /// [`Next::Acked`](super::Next::Acked). Then the effects take place once. If the outcome of the
     /// change is not `Done`, another worker has the job, and the handler must roll the transaction
-    /// back. After the commit the lease is not renewed, so the handler must return before the lease ends.
+    /// back. After the commit the lease is not renewed, so the handler must return before the lease
+    /// ends.
     pub fn ack(&self) -> Change {
         self.held.mark(Mark::Acked);
         let (key, token) = (self.key().clone(), self.token());

@@ -104,8 +104,8 @@ impl<T> Arena<T> {
         self.filling
     }
 
-    /// Returns `true` if most of the memory is unused, few values are left, and more can be released
-    /// than the last time: the memory has grown since, or no value holds a segment any more.
+    /// Returns `true` if most of the memory is unused, few values are left, and more can be
+    /// released than the last time: the memory has grown since, or no value is left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         let kept = if self.len == 0 { 0 } else { self.kept };

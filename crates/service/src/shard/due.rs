@@ -53,11 +53,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         None
     }
 
-    /// Updates `next`. A cancel leaves `next` unchanged, unless it ends a storm: if timeouts are set
-    /// and cancelled in turn, each of them would otherwise become the first in its shard and wake
-    /// the driver. Instead the driver wakes up once, when the first of them would have been due, and
-    /// calls this. A wheel may return an earlier tick than that of its first timer, at which it
-    /// cascades. So a known later tick is kept.
+    /// Updates `next`. A cancel leaves `next` unchanged, unless it ends a storm: if timeouts are
+    /// set and cancelled in turn, each of them would otherwise become the first in its shard and
+    /// wake the driver. Instead the driver wakes up once, when the first of them would have been
+    /// due, and calls this. A wheel may return an earlier tick than that of its first timer, at
+    /// which it cascades. So a known later tick is kept.
     pub(super) fn find_next(&mut self) {
         self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }

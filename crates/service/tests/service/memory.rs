@@ -235,8 +235,8 @@ fn after_a_storm_memory_is_given_back() {
     after_a_storm(|rig| _ = rig.play(811));
 }
 
-/// The driver need not wait for the earliest deadline, which may be an hour ahead. The jobs that are
-/// cancelled last are in all parts of the memory.
+/// The driver need not wait for the earliest deadline, which may be an hour ahead. The jobs that
+/// are cancelled last are in all parts of the memory.
 #[test]
 fn the_end_of_a_storm_wakes_a_driver_that_sleeps() {
     let mut rig = Rig::new();

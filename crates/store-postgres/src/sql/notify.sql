@@ -3,8 +3,8 @@
 -- due: waiting programs wait for the first such row, or for an earlier one. Due rows do not count,
 -- because they may be claimed before this commit is visible. The search is a scalar subquery,
 -- because EXISTS could become a join with the whole queue. It goes back from the new row, because
--- the rows just after the present are mostly dead versions of jobs that were leased. Elsewhere, dead
--- rows of cancelled jobs lie between the rows of others.
+-- the rows just after the present are mostly dead versions of jobs that were leased. Elsewhere,
+-- dead rows of cancelled jobs lie between the rows of others.
 SELECT pg_notify('wheelhouse', $1)
 FROM unnest($2::text[], $3::bigint[]) AS its (kind, at)
 WHERE $5 OR (
