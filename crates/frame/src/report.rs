@@ -56,12 +56,13 @@ pub(crate) fn write_rows<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<()> 
     write_whole(&dir.join(ROWS), rows(run).as_bytes())
 }
 
-/// The summary for a README: the bounds, then the table at a glance.
+/// The summary for a page: the bounds and the table at a glance, as far as there are any.
 fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
-    let mut glance = E::at_a_glance(run)?;
-    glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
-    let bounds = bound::table(run).map_or(String::new(), |table| table.markdown() + "\n");
-    Some(bounds + &glance.markdown())
+    let mut tables: Vec<_> =
+        [bound::table(run), E::at_a_glance(run)].into_iter().flatten().collect();
+    let measured = format!("Measured on {}.", provenance::line(&run.provenance));
+    tables.last_mut()?.notes.push(measured);
+    Some(tables.iter().map(|table| table.markdown() + "\n").collect())
 }
 
 /// All plays with their figures and the provenance, as JSON.
