@@ -26,7 +26,7 @@ pub fn answer(front: &Front) -> String {
 fn sentence(place: &str, cells: &[&FrontCell]) -> String {
     let count = |verdict| cells.iter().filter(|cell| cell.verdict() == verdict).count();
     let holds = match (count(Verdict::Holds), count(Verdict::Worse)) {
-        (1.., 0) if count(Verdict::Holds) == cells.len() => "it holds",
+        (all @ 1.., 0) if all == cells.len() => "it holds",
         (_, 0) => "it is undecided",
         (0, _) => "it does not hold",
         _ => "it holds in part",
