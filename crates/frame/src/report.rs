@@ -107,15 +107,16 @@ fn document<E: Experiment>(run: &Run<E>) -> Document {
         Block::Text(format!("How they are measured, and how far to trust them: {page}."))
     }));
     let mut facts = provenance::facts(&run.provenance);
-    facts.push(("SHA-256 of rows.json", digest(&rows(run))));
+    facts.push(("SHA-256 of rows.json", digest(rows(run))));
     blocks.push(Block::Facts(facts));
     let (title, subtitle) = (E::TITLE.to_owned(), provenance::line(&run.provenance));
     Document { title, subtitle, blocks }
 }
 
-/// The SHA-256 of a file with this text. `scripts/check-runs` compares it with the kept file.
-fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+/// The SHA-256 of a file with this content, in hexadecimal digits. Reports name that of their run,
+/// and `scripts/check-runs` compares it with the kept file.
+pub fn digest(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A table for each experiment that was played.
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(digest("abc"), abc);
         let run = run(TestExperiment::PairsNear, 10, [("ours", figures(3e6, 5e2))]);
         let page = markdown::render(&document(&run));
-        let of_rows = digest(&render(&run, Format::Json));
+        let of_rows = digest(render(&run, Format::Json));
         assert!(page.contains(&format!("- SHA-256 of rows.json: {of_rows}\n")), "{page}");
     }
 

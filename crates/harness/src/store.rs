@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
+use wheelhouse_frame::report;
 use wheelhouse_present::files::write_whole;
 
 use crate::model::{Footprint, Memory, Run, SCHEMA, Throughput};
@@ -101,8 +101,7 @@ pub(crate) fn load_versioned<T: DeserializeOwned>(
 pub fn digest(dir: &Path) -> Result<Option<String>> {
     let Some(file) = run_file(dir) else { return Ok(None) };
     let text = read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    let bytes = Sha256::digest(text.as_bytes());
-    Ok(Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok(Some(report::digest(text)))
 }
 
 /// The text of a file, decompressed if necessary.

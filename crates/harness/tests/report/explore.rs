@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use sha2::{Digest as _, Sha256};
+use wheelhouse_frame::report::digest;
 use wheelhouse_harness::model::{Census, Run};
 use wheelhouse_harness::report;
 use wheelhouse_harness::report::explore::{self, Explorer};
@@ -123,8 +123,7 @@ fn the_plot_library_has_the_documented_checksums() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/explore/uplot");
     let named = fs::read_to_string(format!("{folder}/README.md")).unwrap();
     for file in ["uPlot.iife.min.js", "uPlot.min.css", "LICENSE"] {
-        let sum = Sha256::digest(fs::read(format!("{folder}/{file}")).unwrap());
-        let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum = digest(fs::read(format!("{folder}/{file}")).unwrap());
         assert!(named.contains(&format!("| {file} | {sum} |")), "{file}: {sum}");
     }
     let page =
