@@ -139,10 +139,10 @@ fn notes(front: &Front) -> Vec<String> {
     let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
     let mut notes = vec![
         format!(
-            "Lines of a field: 1. the class of the counted steps, and whether the claim holds; 2. \
-             who claims what (S0 to S4: the articles, V&L: Varghese and Lauck 1987); 3. steps at n \
-             = {}, and the steps that each doubling of n adds (if they are linear: the power of \
-             n), with the 95 % interval over the seeds.",
+            "A field has the class of the counted steps, and whether the claim holds; who claims \
+             what (S0 to S4: the articles, V&L: Varghese and Lauck 1987); the steps at n = {}, and \
+             the steps that each doubling of n adds (if they are linear: the power of n), with the \
+             95 % interval over the seeds.",
             largest(front, false)
         ),
         format!("{SIGNS} So a constant insertion in a heap confirms O(log n)."),
