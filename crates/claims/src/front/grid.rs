@@ -173,7 +173,7 @@ fn notes(front: &Front) -> Vec<String> {
     if cells.any(|cell| cell.ns.is_some()) {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of {ROUNDS} interleaved \
-             rounds. Times decide no statement.",
+             rounds. These times decide no statement.",
             units::count(TIMED),
             units::count(TIMED_LINEAR)
         ));
