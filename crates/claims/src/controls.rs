@@ -52,23 +52,23 @@ pub const PLANTED: &[PlantedCost] = &[
     clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| {
         366.0 + random.random_range(-0.4..0.4)
     }),
-    clean("O(1), 43 steps at one size", Constant, |n, _| if n == SPIKE { 43.0 } else { 5.0 }),
-    clean("O(1), a step more from one size on", Constant, |n, _| if n < JUMP { 5.0 } else { 6.0 }),
+    clean("O(1), with 43 steps at one size", Constant, |n, _| if n == SPIKE { 43.0 } else { 5.0 }),
+    clean("O(1), with a jump by one step", Constant, |n, _| if n < JUMP { 5.0 } else { 6.0 }),
     clean("O(log n): a bisection", Logarithmic, bisection),
     clean("O(log n): a level for every second doubling", Logarithmic, |n, random| {
         (f64::from(n.ilog2()) / 2.0).floor() + random.random_range(0.0..2.0)
     }),
-    clean("O(log n): half a step a doubling beside 100", Logarithmic, |n, random| {
+    clean("O(log n): 100 steps, and half a step per doubling", Logarithmic, |n, random| {
         100.0 + 0.5 * (n as f64).log2() + random.random_range(-1.0..1.0)
     }),
     clean("O(n/M): a slot of 64", Linear, slot),
     hard("O(n): a search from the head", Linear, |n, random| random.random_range(0..n) as f64),
-    hard("O(1), as much noise", Constant, |_, random| noisy(8.0, random)),
-    hard("O(log n), as much noise", Logarithmic, |n, random| {
+    hard("O(1), with noise as large as the cost", Constant, |_, random| noisy(8.0, random)),
+    hard("O(log n), with noise as large", Logarithmic, |n, random| {
         noisy(2.0 * (n as f64).log2(), random)
     }),
-    hard("O(n), as much noise", Linear, |n, random| noisy(n as f64, random)),
-    hard("noise alone: n steps once in n times", Constant, |n, random| {
+    hard("O(n), with noise as large", Linear, |n, random| noisy(n as f64, random)),
+    hard("O(1): n steps in one of n operations", Constant, |n, random| {
         if random.random_range(0..n) == 0 { n as f64 } else { 0.0 }
     }),
     bent("falls, then rises: M/n + n/M", Linear, 1.0 / 16.0, |n, random| {
@@ -174,10 +174,9 @@ impl Controls {
 
     /// The power of the classifier: the share of draws in which it notices each of [`SLOPES`].
     pub fn power(&self, thresholds: &Thresholds) -> Table {
-        let title =
-            "Growth in addition to one to nine steps: the share of draws in which it is noticed";
+        let title = "How small a growth the classifier notices: the share of draws";
         let [few, many] = OPERATIONS.map(|it| format!("noticed, {it} operations a sample"));
-        let mut table = Table::new(title, left_then_right(["steps a doubling", &*few, &*many]));
+        let mut table = Table::new(title, left_then_right(["steps per doubling", &*few, &*many]));
         for (slope, sloped) in &self.sloped {
             let grows = |curve: &&Curve| StatedGrowth::Grows.holds(curve, thresholds) == Some(true);
             let [few, many] = sloped.each_ref().map(|curves| {
@@ -250,7 +249,7 @@ impl Confusion {
         let [constant, logarithmic, linear, undecided] = Growth::ALL.map(Growth::name);
         let operations = "operations a sample";
         let columns =
-            ["planted", "its class", operations, constant, logarithmic, linear, undecided];
+            ["planted cost", "its class", operations, constant, logarithmic, linear, undecided];
         let mut table = Table::new(title, left_then_right(columns));
         for (planted, operations, given) in &self.rows {
             let head = [planted.name, planted.class.name(), &operations.to_string()];

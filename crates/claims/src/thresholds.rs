@@ -29,25 +29,25 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    NoStep = 0.05, "steps a doubling below which a cost does not grow";
-    Relative = 0.002, "the same, as a share of the cost itself";
-    Exponent = 0.05, "how far the exponent of a linear cost may be from 1";
-    Trend = 0.2, "how much the slope of a logarithmic cost may change over the range, as a share";
-    End = 0.5, "what share of the slope the last sizes must have for a logarithm";
-    Margin = 3.0, "how many times that the half-width of this change's interval may be";
-    Width = 1.0, "how wide an interval is, in multiples of the 95 % one";
-    Sizes = 4.0, "with fewer sizes a cost has no class";
-    UpperHalf = 8.0, "sizes from which a flat upper half makes a cost constant";
-    Spike = 0.5, "by what share one size must exceed both neighbours to be a spike";
-    SpikeSteps = 1.0, "by how many steps it must, too";
-    SpikeSeeds = 0.5, "for what share of the seeds it must";
-    Jump = 0.5, "what share of a constant cost one jump may be";
-    Power = 0.5, "the power of n beyond which a cost exceeds a logarithm, undecided or not";
-    Risen = 2.0, "the factor by which such a cost must have risen";
-    Wrong = 0.01, "what share of the planted costs may be given the class of another";
-    Missed = 0.02, "what share of them may be clean and not given their class";
-    Ahead = 1.1, "the factor of 'better', on instructions";
-    Spread = 4.0, "the largest operation over the mean where a cost is 'stable'";
+    NoStep = 0.05, "a constant cost grows by fewer steps than this for each doubling of n";
+    Relative = 0.002, "a constant cost may also grow by this share of itself";
+    Exponent = 0.05, "the exponent of a linear cost differs from 1 by less than this";
+    Trend = 0.2, "the slope of a logarithmic cost changes by less than this share over the range";
+    Margin = 3.0, "the interval of that change has less than this half-width, in such shares";
+    End = 0.5, "the last sizes of a logarithmic cost have at least this share of the slope";
+    Width = 1.0, "the width of all intervals, in multiples of the 95 % interval";
+    Sizes = 4.0, "a cost has a class if it was counted at this many sizes or more";
+    UpperHalf = 8.0, "from this many sizes on, a cost whose upper half is flat is constant";
+    Spike = 0.5, "the cost at a spike exceeds both neighbours by more than this share";
+    SpikeSteps = 1.0, "the cost at a spike exceeds both neighbours by more steps than this";
+    SpikeSeeds = 0.5, "a spike occurs with more than this share of the seeds";
+    Jump = 0.5, "a constant cost may have one jump, of less than this share of its mean";
+    Power = 0.5, "an undecided cost is above O(log n) if it grows faster than this power of n";
+    Risen = 2.0, "it must also have risen by more than this factor";
+    Wrong = 0.01, "at most this share of the planted costs may get a wrong class";
+    Missed = 0.02, "at most this share of them may be a clean cost that does not get its class";
+    Ahead = 1.1, "'better' is fewer instructions by more than this factor";
+    Spread = 4.0, "the dearest operation of a 'stable' cost is at most this multiple of the mean";
 }
 
 /// A value for each threshold.

@@ -139,19 +139,19 @@ fn notes(front: &Front) -> Vec<String> {
     let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
     let mut notes = vec![
         format!(
-            "A field: the exact class of what was counted, and whether the claim holds; the claim \
-             and who makes it (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = \
-             {}, and how many each doubling of n adds, or the power of n if they are linear, with \
-             the 95 % interval over the seeds.",
+            "A field has the class of the counted steps, and whether the claim holds; who claims \
+             what (S0 to S4: the articles, V&L: Varghese and Lauck 1987); the steps at n = {}, and \
+             the steps that each doubling of n adds (if they are linear: the power of n), with the \
+             95 % interval over the seeds.",
             largest(front, false)
         ),
-        format!("{SIGNS} The heap's constant insertion holds for O(log n)."),
+        format!("{SIGNS} So a constant insertion in a heap confirms O(log n)."),
     ];
     if front.rows.iter().any(|row| row.contestant.play.is_none()) {
         notes.push(
-            "wheel with rounds: a model of the articles' wheel, 512 slots, rounds counted down; \
-             its insertion and cancel take these steps by construction, its column fire is a tick \
-             on the way, and it is not timed."
+            "wheel with rounds: a model of the articles' wheel, with 512 slots and round counts \
+             that are decremented. Its insertion and cancel take these steps by construction. Its \
+             column fire is the mean of all ticks until no timer is left. It is not timed."
                 .to_owned(),
         );
     }
@@ -165,15 +165,15 @@ fn notes(front: &Front) -> Vec<String> {
     let mut cells = front.rows.iter().flat_map(|row| &row.cells);
     if cells.clone().any(|cell| cell.lines.is_some()) {
         notes.push(format!(
-            "Lines: cache lines of one operation, from beyond a first level of 32 KiB / from \
-             beyond the last level, of 8 MiB. callgrind counted them without a meter, and \
-             simulated the caches ({PATH})."
+            "Lines: the cache lines of one operation that miss a first-level cache of 32 KiB / \
+             that also miss a last-level cache of 8 MiB. callgrind simulated the caches, without a \
+             meter ({PATH})."
         ));
     }
     if cells.any(|cell| cell.ns.is_some()) {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of {ROUNDS} interleaved \
-             rounds. They decide nothing.",
+             rounds. These times decide no statement.",
             units::count(TIMED),
             units::count(TIMED_LINEAR)
         ));

@@ -8,7 +8,7 @@
 //! | insert, random | n timers are started, deadlines uniform in 2^20 ticks; the mean of the second half |
 //! | insert, earliest first | the same deadlines, each earlier than all before |
 //! | cancel | half of n timers are stopped at random, by handle, and the structure is compacted |
-//! | fire | n timers fire, from wake-up to wake-up, until none is left; this includes cascades. For the articles' wheel with rounds: a tick on the way |
+//! | fire | n timers fire, from wake-up to wake-up, until none is left; this includes cascades. For the articles' wheel with rounds: the mean of these ticks |
 //! | empty tick | 2^14 ticks one at a time, with n timers that are due after all of them |
 //!
 //! ```text

@@ -73,8 +73,8 @@ fn costs<T: Timer<u64>>(
 
 /// The steps of the articles' wheel with rounds, with doubly linked lists: one to visit a slot, one
 /// to read an entry, four to link an entry and two to unlink it. The visits are counted. An
-/// insertion and a cancel take the same steps at every n by construction. "Fire" is a tick on the
-/// way.
+/// insertion and a cancel take the same steps at every n by construction. "Fire" is the mean tick
+/// until no timer is left.
 fn model_costs(n: u64, seed: u64) -> [f64; 5] {
     let mut wheel = RoundsModel::new(Rules::S4, SLOTS);
     let delays = Order::Random.delays(n, seed).into_iter().zip(0..);

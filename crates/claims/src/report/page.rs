@@ -88,10 +88,10 @@ pub fn answers(judgement: &Judgement, all: usize, counted: Option<Block>) -> Doc
 }
 
 const TITLE: &str = "Which claims on timers hold?";
-const SUBTITLE: &str = "Five articles, checked by counting steps on a virtual clock. \
-    scripts/reproduce makes every figure again.";
-const STATEMENTS: &str = "Each claim is split into statements. It links to its own page, with its \
-    data, its plot, and the reason for its outcome.";
+const SUBTITLE: &str = "The claims of five articles, decided by counted steps, by the code that \
+    the articles print, and by sources. scripts/reproduce decides them again.";
+const STATEMENTS: &str = "Each claim is split into statements. Each statement links to the page of \
+    its claim, with data, plot, and the reason for the outcome.";
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
     with its data, --out DIR writes the whole report.";
 
@@ -221,18 +221,18 @@ fn method(input: &ReportInput<'_>) -> Vec<Block> {
 
 const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
     visited, an entry read to find due timers, an array element moved, or a timer moved to another \
-    level. Fields of the timer itself are not counted. Outcomes follow from the counts and are \
-    compared with the record: if a change of the code changes one, the tests and the command fail.";
+    level. Access to fields of the timer itself is not counted. Outcomes are compared with the \
+    record: if a change of the code changes one, the tests and the command fail.";
 
 const CLASSIFIER: &str = "One rule on the differences from n to 2n distinguishes constant, \
-    logarithmic and linear costs. Here it is applied to costs whose class is known. A count in the \
-    column of another class is an error; undecided is not.";
+    logarithmic and linear costs. The table applies it to planted costs, whose class is known, and \
+    counts how often it gives each class. Another class is an error; undecided is not.";
 
-const POWER: &str = "How small a growth does it notice? Each draw is a cost that grows by this \
-    many steps a doubling, next to noise of one to nine steps.";
+const POWER: &str = "Each draw is a cost that grows by some steps for each doubling of n, with \
+    noise of one to nine steps.";
 
-const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is \
-    halved or doubled, and whether the classifier would still pass its controls.";
+const THRESHOLDS: &str = "If a threshold is halved or doubled, these statements have another \
+    outcome. 'The controls show errors' means that the classifier then misjudges planted costs.";
 
 const PRINTED: &str =
     "scripts/run-the-printed-code extracts the listings from the articles' texts and runs them.";

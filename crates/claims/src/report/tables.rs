@@ -59,10 +59,10 @@ pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
     let columns = [
         Column::left("threshold"),
         Column::right("value"),
-        Column::left("otherwise at half"),
-        Column::left("otherwise at double"),
+        Column::left("outcomes at half of it"),
+        Column::left("outcomes at twice of it"),
     ];
-    let mut table = Table::new("All our thresholds, and what depends on them", columns.into());
+    let mut table = Table::new("All thresholds, and the outcomes that change", columns.into());
     for threshold in Threshold::ALL {
         let changed = |factor| {
             let scaled = Thresholds::default().scaled(*threshold, factor);
