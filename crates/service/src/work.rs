@@ -43,7 +43,6 @@ impl<T, E: Display> RunOutput for Result<T, E> {
     }
 }
 
-/// A closure that runs once.
 pub(crate) struct CallOnce<F>(pub(crate) F);
 
 impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
@@ -79,7 +78,6 @@ impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
     }
 }
 
-/// A value to be sent once.
 pub(crate) struct SendOnce<T> {
     pub(crate) sender: Sender<T>,
     pub(crate) value: T,

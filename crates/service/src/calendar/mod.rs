@@ -90,7 +90,6 @@ pub struct OnRule<'h> {
     times: Option<u64>,
     /// Type-erased, so the compiler has a single message for a type that is not a rule.
     rule: Box<dyn Rule>,
-    /// The time of the first run.
     first: Option<SystemTime>,
 }
 
@@ -160,7 +159,7 @@ impl CallOnRule {
     fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
-        let wall = run.wall();
+        let wall = run.service.shards.clock.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);

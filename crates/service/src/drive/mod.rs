@@ -14,7 +14,6 @@ mod tests;
 pub use async_run::AsyncRun;
 pub use builder::Builder;
 pub use due_run::DueRun;
-pub(crate) use executor::push_ready;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
 pub use scheduler::Scheduler;
@@ -82,7 +81,6 @@ impl Driver {
         Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
-    /// Begins a poll at `now`, and checks for slow runs.
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
         shared.shards.signal.awake();
@@ -110,8 +108,7 @@ impl Driver {
     }
 
     /// Carries out ready runs: at most [`RUNS`]. At most `most` of them are polls of futures, since
-    /// a future may be ready again at once, and runs that are handed out, since such a run may
-    /// schedule the next. Returns the number of runs.
+    /// a future may be ready again at once. Returns the number of runs.
     fn ready(&self, most: &mut usize) -> usize {
         let shards = self.timers.shards();
         let mut runs = 0;
@@ -120,22 +117,16 @@ impl Driver {
             && let Some(ready) = shards.ready.pop(*most == 0)
         {
             runs += 1;
-            *most -= usize::from(!matches!(ready, ReadyItem::Run(_, Some(_))));
             let started = shards.now();
             let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                ReadyItem::Run(run, None)
-                    if run.dispatch.is_async || !self.runner.is_on_leader() =>
-                {
-                    self.hand_out(run);
-                    continue;
-                }
                 ReadyItem::Run(run, permit) => {
                     self.may_watch.set(true);
                     begin(run.dispatch.blocks);
-                    DueRun::new(self.timers.clone(), run, permit).run();
+                    DueRun::new(self.timers.clone(), run, Some(permit)).run();
                 }
                 ReadyItem::Poll(task) => {
+                    *most -= 1;
                     begin(false);
                     task.run();
                 }
@@ -217,7 +208,7 @@ impl Driver {
             let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
             plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
         }
-        rest.spacious = plain.is_none() && rest.due.is_none() && state.is_spacious();
+        rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
         (plain, state.stage())
     }
 

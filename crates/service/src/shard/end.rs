@@ -143,7 +143,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
         let between = |a: Moment, b: Moment| b.as_nanos().saturating_sub(a.as_nanos());
         let distributions = self.distributions.get_or_insert_default();
-        distributions.record(between(deadline, started), between(started, ended));
+        distributions.lateness.record(between(deadline, started));
+        distributions.run_time.record(between(started, ended));
     }
 }
 
