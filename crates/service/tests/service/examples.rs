@@ -1,5 +1,5 @@
-//! The recipes of the documentation, against peers that stall in either direction: one sends
-//! nothing, the other does not read. The documentation includes the same files. And the examples.
+//! The examples, and the recipes of the documentation, which includes the same files. The recipes
+//! run against peers that stall in either direction: one sends nothing, the other does not read.
 
 #[path = "../../examples/event_loop.rs"]
 #[allow(dead_code)]
