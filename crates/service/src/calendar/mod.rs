@@ -171,19 +171,16 @@ impl CallOnRule {
 
 impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        let (mut error, mut undelivered) = (None, None);
-        call_again(self, result, |it| {
+        call_again(self, result, |it, result| {
             it.begin(run).into_iter().for_each(|work| work.call(run, &mut it.inner));
-            (error, undelivered) = (it.inner.error.take(), it.inner.undelivered.take());
+            let RunResult { error, undelivered, .. } = &mut it.inner;
+            (result.error, result.undelivered) = (error.take(), undelivered.take());
         });
-        (result.error, result.undelivered) = (error, undelivered);
     }
 
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let mut future = None;
-        call_again(self, result, |it| {
-            future = it.begin(run).and_then(|work| work.call_async(run, &mut it.inner));
-        });
-        future
+        call_again(self, result, |it, _| {
+            it.begin(run).and_then(|work| work.call_async(run, &mut it.inner))
+        })
     }
 }

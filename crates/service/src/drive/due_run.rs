@@ -105,7 +105,7 @@ pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
     match ended {
         (true, _) => clean_up(shared, run, None),
-        (false, stage) => shared.shards.handed_in(stage),
+        (false, stage) => shared.shards.notify_stop(stage),
     }
 }
 

@@ -66,9 +66,9 @@ enum LeaderRun {
 
 /// The results of a [step](Driver::step) that are large and rare.
 #[derive(Default)]
-struct Rest {
+struct RareResults {
     /// The last run was not handed in: it must be cleaned up.
-    is_left: bool,
+    needs_cleanup: bool,
     /// A due job that is not plain.
     due: Option<DueJob<dyn Work>>,
     /// The shard has memory to release.
@@ -146,19 +146,19 @@ impl Driver {
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
-            let (follows, mut rest) = (ended.is_some(), Rest::default());
+            let (follows, mut rest) = (ended.is_some(), RareResults::default());
             let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 self.step(state, &mut ended, (upto, now), runs < RUNS, &mut rest)
             });
             // Both are rare, so they share a branch.
-            if rest.is_left || stage != StopStage::Open {
+            if rest.needs_cleanup || stage != StopStage::Open {
                 match ended.take() {
-                    Some(LeaderRun::Other(run)) if rest.is_left => {
+                    Some(LeaderRun::Other(run)) if rest.needs_cleanup => {
                         let _inside = shards.enter(Some(run.facts.id));
                         due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
                         continue;
                     }
-                    Some(_) => shards.handed_in(stage),
+                    Some(_) => shards.notify_stop(stage),
                     None => {}
                 }
             }
@@ -191,20 +191,20 @@ impl Driver {
         ended: &mut Option<LeaderRun>,
         (upto, now): (Tick, Moment),
         may_run: bool,
-        rest: &mut Rest,
+        rest: &mut RareResults,
     ) -> (Option<PlainRun<dyn Work>>, StopStage) {
-        if ended.is_some() && self.lead.forgets_run() {
+        if ended.is_some() && self.lead.clear_run() {
             state.runs.unwatch_thread(self.lead.number());
         }
         match ended {
             Some(LeaderRun::Plain(id, deadline, started)) => {
                 state.end_plain(*id, *deadline, *started, now);
             }
-            Some(LeaderRun::Other(run)) => rest.is_left = state.end(run),
+            Some(LeaderRun::Other(run)) => rest.needs_cleanup = state.end(run),
             None => {}
         }
         let mut plain = None;
-        if !rest.is_left && may_run && self.lead.leads() {
+        if !rest.needs_cleanup && may_run && self.lead.leads() {
             let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
             plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
         }
@@ -271,7 +271,7 @@ impl Driver {
 
     #[inline]
     fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
-        self.lead.names_run(id);
+        self.lead.set_run(id);
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 

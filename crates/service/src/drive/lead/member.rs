@@ -199,7 +199,7 @@ impl Member {
 
 impl Member {
     #[inline]
-    pub(crate) fn names_run(&self, id: Id) {
+    pub(crate) fn set_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
         let (running, (number, location)) = (&pool.running[self.me], id.words());
         running.location.store(location, Ordering::Relaxed);
@@ -209,7 +209,7 @@ impl Member {
     /// The run of this thread is over. To be called under the lock of its shard. Returns `true` if
     /// the lead was lost in it: then the leader may watch it.
     #[inline]
-    pub(crate) fn forgets_run(&self) -> bool {
+    pub(crate) fn clear_run(&self) -> bool {
         let Some(pool) = self.others() else { return false };
         pool.running[self.me].number.store(0, Ordering::Relaxed);
         !self.leads()
