@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// The most entries that are visited under one lock.
 const PORTION: u32 = 256;
 
+/// A job, and the part that its handles share.
+pub(crate) type Listed = (Id, Option<Arc<Info>>);
+
 impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(crate) fn status(&self, id: Id) -> Option<Status> {
         self.slots.of(id).map(|slot| self.status_of(slot))
@@ -83,7 +86,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
     /// not listed.
-    pub(crate) fn list(&self, from: u32) -> (Vec<(Id, Option<Arc<Info>>)>, Option<u32>) {
+    pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
         let upto = from.saturating_add(PORTION);
         let mut found = Vec::new();
         for index in from..upto.min(self.slots.end()) {
