@@ -45,7 +45,7 @@
 //!   the next claim and the renewals of leases are timers of its
 //!   [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They receive
-//!   each run by [`execute`](wheelhouse_service::Handle::execute), without a timer.
+//!   each run by [`execute`](wheelhouse_service::Handle::execute), which waits for no tick.
 //! * The workers poll the futures of [async handlers](Handlers::on_async), or [your
 //!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs), since
 //!   a future that waits occupies no thread.

@@ -140,8 +140,7 @@ impl Handle {
     }
 
     /// Releases memory that belonged to jobs which are gone, also that of their keys. A shard that
-    /// had 65,536 jobs or more does so by itself when 1,024 or none are left, while fewer are left
-    /// after each run, and in [`next_wakeup`](crate::Scheduler::next_wakeup). While the timers of a
+    /// had 65,536 jobs or more does so by itself when 1,024 or none are left. While the timers of a
     /// shard are moved, threads that schedule there wait. O(n) for n slots, used or free, and n
     /// keys. A custom [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {

@@ -87,10 +87,6 @@ impl Run<'_> {
         let due = Due::at_time(&*shards.clock, time).map(|due| due.delayed_by(jitter_delay));
         shards.move_to(self.facts.id, due, false).is_ok()
     }
-
-    pub(crate) fn wall(&self) -> SystemTime {
-        self.service.shards.clock.wall()
-    }
 }
 
 impl fmt::Debug for Run<'_> {

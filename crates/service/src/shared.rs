@@ -121,7 +121,6 @@ impl fmt::Display for Event {
 
 pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// The state that handles and threads share.
 pub(crate) struct Shared {
     pub(crate) shards: Shards<dyn Work>,
     pub(crate) slow_after: Duration,

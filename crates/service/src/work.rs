@@ -21,9 +21,14 @@ impl<W: Work> Drop for PutBack<'_, W> {
 }
 
 /// Calls work that is called again later.
-pub(crate) fn call_again<W: Work>(work: Box<W>, result: &mut RunResult, call: impl FnOnce(&mut W)) {
-    let mut work = PutBack { work: Some(work), result };
-    call(work.work.as_mut().expect("it is put back at the end of this call"));
+pub(crate) fn call_again<W: Work, T>(
+    work: Box<W>,
+    result: &mut RunResult,
+    call: impl FnOnce(&mut W, &mut RunResult) -> T,
+) -> T {
+    let mut guard = PutBack { work: Some(work), result };
+    let PutBack { work, result } = &mut guard;
+    call(work.as_mut().expect("it is put back at the end of this call"), result)
 }
 
 pub(crate) trait RunOutput {
@@ -43,7 +48,6 @@ impl<T, E: Display> RunOutput for Result<T, E> {
     }
 }
 
-/// A closure that runs once.
 pub(crate) struct CallOnce<F>(pub(crate) F);
 
 impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
@@ -60,9 +64,9 @@ where
     F: FnMut(&Run<'_>) -> T + Send + 'static,
 {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        let mut error = None;
-        call_again(self, result, |work| error = (work.0)(run).into_result().err());
-        result.error = error;
+        call_again(self, result, |work, result| {
+            result.error = (work.0)(run).into_result().err();
+        });
     }
 }
 
@@ -71,7 +75,7 @@ pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
 
 impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        call_again(self, result, |work| (work.0)(run));
+        call_again(self, result, |work, _| (work.0)(run));
     }
 
     fn fork(&self) -> Option<Box<dyn Work>> {
@@ -79,7 +83,6 @@ impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
     }
 }
 
-/// A value to be sent once.
 pub(crate) struct SendOnce<T> {
     pub(crate) sender: Sender<T>,
     pub(crate) value: T,
@@ -103,11 +106,9 @@ pub(crate) struct SendEach<T> {
 
 impl<T: Clone + Send + 'static> Work for SendEach<T> {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        let mut undelivered = None;
-        call_again(self, result, |work| {
-            undelivered = send(&work.sender, work.value.clone(), run);
+        call_again(self, result, |work, result| {
+            result.undelivered = send(&work.sender, work.value.clone(), run);
         });
-        result.undelivered = undelivered;
     }
 
     fn is_instant(&self) -> bool {
@@ -161,9 +162,8 @@ where
     Fut: Future<Output: RunOutput> + Send + 'static,
 {
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let (limit, mut future) = (self.limit, None);
-        call_again(self, result, |work| future = Some((work.function)(run)));
-        future.map(|future| run_future(future, limit))
+        let limit = self.limit;
+        Some(run_future(call_again(self, result, |work, _| (work.function)(run)), limit))
     }
 }
 

@@ -47,7 +47,8 @@ impl Parts {
     /// Returns the configuration of the workers. `None` in a program without handlers.
     pub(super) fn pool(&self) -> Option<ServiceBuilder> {
         let workers = self.bounds[Lane::Threads as usize].1;
-        let pool = || Service::builder().clock(Arc::clone(&self.clock)).workers(workers);
+        // With one shard, runs begin in the order in which they are handed over, by any thread.
+        let pool = || Service::builder().clock(Arc::clone(&self.clock)).workers(workers).shards(1);
         (!self.handlers.is_empty()).then(pool)
     }
 

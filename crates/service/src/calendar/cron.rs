@@ -200,7 +200,6 @@ fn second_after(shown: DateTime) -> Option<DateTime> {
 }
 
 impl Cron {
-    /// The next instant of a line that names its times.
     fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
         let mut from = second_after(self.zone.to_datetime(after))?;
         if let Some(end) = self.end_of_second_pass(after) {
@@ -227,7 +226,6 @@ impl Cron {
         }
     }
 
-    /// The next instant of a line that follows elapsed time.
     fn next_elapsed(&self, after: Timestamp) -> Option<Timestamp> {
         let (mut now, mut from) = (after, second_after(self.zone.to_datetime(after))?);
         let mut shown = self.first_from(from);

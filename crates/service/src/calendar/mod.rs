@@ -90,7 +90,6 @@ pub struct OnRule<'h> {
     times: Option<u64>,
     /// Type-erased, so the compiler has a single message for a type that is not a rule.
     rule: Box<dyn Rule>,
-    /// The time of the first run.
     first: Option<SystemTime>,
 }
 
@@ -160,7 +159,7 @@ impl CallOnRule {
     fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
-        let wall = run.wall();
+        let wall = run.service.shards.clock.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
@@ -172,19 +171,16 @@ impl CallOnRule {
 
 impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        let (mut error, mut undelivered) = (None, None);
-        call_again(self, result, |it| {
+        call_again(self, result, |it, result| {
             it.begin(run).into_iter().for_each(|work| work.call(run, &mut it.inner));
-            (error, undelivered) = (it.inner.error.take(), it.inner.undelivered.take());
+            let RunResult { error, undelivered, .. } = &mut it.inner;
+            (result.error, result.undelivered) = (error.take(), undelivered.take());
         });
-        (result.error, result.undelivered) = (error, undelivered);
     }
 
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let mut future = None;
-        call_again(self, result, |it| {
-            future = it.begin(run).and_then(|work| work.call_async(run, &mut it.inner));
-        });
-        future
+        call_again(self, result, |it, _| {
+            it.begin(run).and_then(|work| work.call_async(run, &mut it.inner))
+        })
     }
 }

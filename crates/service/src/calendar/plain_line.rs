@@ -236,7 +236,6 @@ impl Field {
         Ok(plus.to_owned() + &plain.collect::<Result<Vec<_>, _>>()?.join(","))
     }
 
-    /// The plain form of an element of a list.
     fn element(&self, text: &str, in_list: bool) -> Result<String, String> {
         if text.is_empty() {
             return Err("a list has an empty element".to_owned());

@@ -5,13 +5,14 @@ use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::{GroupPermit, Id};
+use crate::job::{GroupPermit, Id, Info};
 use crate::job_handle::JobHandle;
 use crate::shard::ActiveRun;
 use crate::shared::{RunFuture, RunResult, Work};
 use std::fmt;
 use std::mem::replace;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A run of an async job: a future to be polled until it is ready, by the executor of
@@ -54,27 +55,20 @@ impl AsyncRun {
         Self { timers: run.timers.clone(), state: State::Due(run), counted }
     }
 
-    fn id(&self) -> Option<Id> {
+    fn id_and_info(&self) -> Option<(Id, &Option<Arc<Info>>)> {
         match &self.state {
-            State::Due(run) => Some(run.handed_out().id),
-            State::InProgress(state) => Some(state.run.facts.id),
+            State::Due(due) => Some((due.handed_out().id, &due.handed_out().info)),
+            State::InProgress(state) => Some((state.run.facts.id, &state.run.info)),
             State::Over => None,
         }
     }
 
     /// The job. `None` when the run is over.
     pub fn job(&self) -> Option<JobHandle> {
-        match &self.state {
-            State::Due(run) => Some(run.job()),
-            State::InProgress(state) => {
-                Some(self.timers.job_handle(state.run.facts.id, state.run.info.clone()))
-            }
-            State::Over => None,
-        }
+        self.id_and_info().map(|(id, info)| self.timers.job_handle(id, info.clone()))
     }
 }
 
-/// Begins a run, unless its turn is over.
 fn begin(timers: &Handle, mut due: DueRun) -> Option<Box<InProgress>> {
     let mut run = due.begin()?;
     let work = due_run::take_work(timers.shared(), &mut run);
@@ -100,7 +94,6 @@ fn begin(timers: &Handle, mut due: DueRun) -> Option<Box<InProgress>> {
 }
 
 impl InProgress {
-    /// Polls the future. Returns the result if it has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EventKind>> {
         let entered = self.span.enter();
         let polled = guarded(|| self.future.future.as_mut().poll(context));
@@ -145,7 +138,7 @@ impl Future for AsyncRun {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = self.timers.shards().enter(self.id());
+        let _inside = self.timers.shards().enter(self.id_and_info().map(|(id, _)| id));
         let in_progress = match replace(&mut self.state, State::Over) {
             State::Due(due) => begin(&self.timers, due),
             State::InProgress(in_progress) => Some(in_progress),

@@ -48,10 +48,11 @@ impl DueRun {
         !self.timers.shards().with(id.shard(), |state| state.is_turn(id, turn))
     }
 
-    /// Passes it on to the leading thread.
-    pub(super) fn into_ready(mut self) -> Option<ReadyItem> {
-        let permit = self.permit.take();
-        self.run.take().map(|run| ReadyItem::Run(run, permit))
+    pub(super) fn into_ready(mut self) -> ReadyItem {
+        let run = self.run.take().expect("it has not begun");
+        let permit =
+            self.permit.take().expect("without an executor, only groups hand out closures");
+        ReadyItem::Run(run, permit)
     }
 
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
@@ -64,7 +65,6 @@ impl DueRun {
         }
     }
 
-    /// Begins the run, unless its turn is over.
     pub(super) fn begin(&mut self) -> Option<ActiveRun<dyn Work>> {
         let HandedOut { id, turn, .. } = self.run.take()?;
         let shards = self.timers.shards();
@@ -105,7 +105,7 @@ pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
     match ended {
         (true, _) => clean_up(shared, run, None),
-        (false, stage) => shared.shards.handed_in(stage),
+        (false, stage) => shared.shards.notify_stop(stage),
     }
 }
 

@@ -12,9 +12,7 @@ pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// Where runs that are handed out go: to the leading thread, unless there is an executor.
 pub(super) struct Runner {
-    /// For closures.
     pub(super) executor: Option<Executor>,
-    /// For async jobs.
     pub(super) spawner: Option<Spawner>,
 }
 
@@ -35,14 +33,14 @@ impl Runner {
             (Some(executor), _) => guarded(|| executor(run)).unwrap_or_default(),
             (None, _) => {
                 let timers = run.timers.clone();
-                run.into_ready().into_iter().for_each(|run| push_ready(&timers, run));
+                push_ready(&timers, run.into_ready());
             }
         }
     }
 }
 
 /// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped.
-pub(crate) fn push_ready(timers: &Handle, run: ReadyItem) {
+fn push_ready(timers: &Handle, run: ReadyItem) {
     match timers.shards().ready.push(run) {
         Ok(()) => timers.shards().signal.wake_sleeper(),
         Err(run) => drop_ready(timers, run),
@@ -57,7 +55,7 @@ pub(super) fn close_ready(timers: &Handle) {
 /// Drops a run without a lock, since it owns values of the user. This reports it.
 fn drop_ready(timers: &Handle, run: ReadyItem) {
     match run {
-        ReadyItem::Run(run, permit) => drop(DueRun::new(timers.clone(), run, permit)),
+        ReadyItem::Run(run, permit) => drop(DueRun::new(timers.clone(), run, Some(permit))),
         ReadyItem::Poll(task) => drop(task),
     }
 }

@@ -14,7 +14,6 @@ mod tests;
 pub use async_run::AsyncRun;
 pub use builder::Builder;
 pub use due_run::DueRun;
-pub(crate) use executor::push_ready;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
 pub use scheduler::Scheduler;
@@ -67,9 +66,9 @@ enum LeaderRun {
 
 /// The results of a [step](Driver::step) that are large and rare.
 #[derive(Default)]
-struct Rest {
+struct RareResults {
     /// The last run was not handed in: it must be cleaned up.
-    is_left: bool,
+    needs_cleanup: bool,
     /// A due job that is not plain.
     due: Option<DueJob<dyn Work>>,
     /// The shard has memory to release.
@@ -82,7 +81,6 @@ impl Driver {
         Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
-    /// Begins a poll at `now`, and checks for slow runs.
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
         shared.shards.signal.awake();
@@ -110,8 +108,7 @@ impl Driver {
     }
 
     /// Carries out ready runs: at most [`RUNS`]. At most `most` of them are polls of futures, since
-    /// a future may be ready again at once, and runs that are handed out, since such a run may
-    /// schedule the next. Returns the number of runs.
+    /// a future may be ready again at once. Returns the number of runs.
     fn ready(&self, most: &mut usize) -> usize {
         let shards = self.timers.shards();
         let mut runs = 0;
@@ -120,22 +117,16 @@ impl Driver {
             && let Some(ready) = shards.ready.pop(*most == 0)
         {
             runs += 1;
-            *most -= usize::from(!matches!(ready, ReadyItem::Run(_, Some(_))));
             let started = shards.now();
             let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                ReadyItem::Run(run, None)
-                    if run.dispatch.is_async || !self.runner.is_on_leader() =>
-                {
-                    self.hand_out(run);
-                    continue;
-                }
                 ReadyItem::Run(run, permit) => {
                     self.may_watch.set(true);
                     begin(run.dispatch.blocks);
-                    DueRun::new(self.timers.clone(), run, permit).run();
+                    DueRun::new(self.timers.clone(), run, Some(permit)).run();
                 }
                 ReadyItem::Poll(task) => {
+                    *most -= 1;
                     begin(false);
                     task.run();
                 }
@@ -155,19 +146,19 @@ impl Driver {
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
-            let (follows, mut rest) = (ended.is_some(), Rest::default());
+            let (follows, mut rest) = (ended.is_some(), RareResults::default());
             let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 self.step(state, &mut ended, (upto, now), runs < RUNS, &mut rest)
             });
             // Both are rare, so they share a branch.
-            if rest.is_left || stage != StopStage::Open {
+            if rest.needs_cleanup || stage != StopStage::Open {
                 match ended.take() {
-                    Some(LeaderRun::Other(run)) if rest.is_left => {
+                    Some(LeaderRun::Other(run)) if rest.needs_cleanup => {
                         let _inside = shards.enter(Some(run.facts.id));
                         due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
                         continue;
                     }
-                    Some(_) => shards.handed_in(stage),
+                    Some(_) => shards.notify_stop(stage),
                     None => {}
                 }
             }
@@ -200,24 +191,24 @@ impl Driver {
         ended: &mut Option<LeaderRun>,
         (upto, now): (Tick, Moment),
         may_run: bool,
-        rest: &mut Rest,
+        rest: &mut RareResults,
     ) -> (Option<PlainRun<dyn Work>>, StopStage) {
-        if ended.is_some() && self.lead.forgets_run() {
+        if ended.is_some() && self.lead.clear_run() {
             state.runs.unwatch_thread(self.lead.number());
         }
         match ended {
             Some(LeaderRun::Plain(id, deadline, started)) => {
                 state.end_plain(*id, *deadline, *started, now);
             }
-            Some(LeaderRun::Other(run)) => rest.is_left = state.end(run),
+            Some(LeaderRun::Other(run)) => rest.needs_cleanup = state.end(run),
             None => {}
         }
         let mut plain = None;
-        if !rest.is_left && may_run && self.lead.leads() {
+        if !rest.needs_cleanup && may_run && self.lead.leads() {
             let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
             plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
         }
-        rest.spacious = plain.is_none() && rest.due.is_none() && state.is_spacious();
+        rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
         (plain, state.stage())
     }
 
@@ -280,7 +271,7 @@ impl Driver {
 
     #[inline]
     fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
-        self.lead.names_run(id);
+        self.lead.set_run(id);
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 

@@ -105,7 +105,7 @@ impl Scheduler {
         while let Some(more) = driver.portion() {
             runs += more;
         }
-        // Closures of groups. Also futures and jobs of `execute`, each at most once.
+        // Closures of groups. Also futures, each at most once.
         let mut most = shards.ready.len();
         loop {
             match driver.ready(&mut most) {
@@ -124,7 +124,7 @@ impl Scheduler {
     ///
     /// The moment may be past, if something is due already. The poll at that moment may find
     /// nothing to run: a wheel may only have to cascade timers, a job may have been moved to a
-    /// later time, or the driver only checks whether a run takes too long.
+    /// later time, or the driver only releases memory or checks whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
         self.driver.timers.shards().find_next();
         self.driver.next_wakeup()

@@ -27,7 +27,8 @@ impl Service {
     pub fn stop(self, mut how: Stop) -> Stopped {
         let shards = self.timers.shards();
         let own = shards.excuse_own_runs();
-        if own && self.is_only_thread() {
+        let here = thread::current().id();
+        if own && matches!(&self.threads[..], [its] if its.thread().id() == here) {
             shards.excuse_polled_runs();
             if let Stop::Drain(longest) = how {
                 how = Stop::WaitFor(longest);
@@ -52,11 +53,6 @@ impl Service {
         let stop = move || self.end_stop(how, own, !own, jobs);
         // One by one: if two destructors of a vector panic, the process aborts.
         Stopping::begin_with(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
-    }
-
-    /// Returns `true` if the service has a single thread, and this is it.
-    fn is_only_thread(&self) -> bool {
-        matches!(&self.threads[..], [its] if its.thread().id() == thread::current().id())
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.

@@ -44,7 +44,6 @@ impl Sleep {
         Self { service, deadline, state: State::Idle, unlimited: false, limits_run: false }
     }
 
-    /// Makes it wait even if the limit of jobs is reached.
     pub(super) fn without_limit(mut self) -> Self {
         self.unlimited = true;
         self

@@ -40,7 +40,6 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// The number of places in use.
     running: usize,
     waiting: VecDeque<Box<dyn Waiting>>,
     /// How many may wait before those whose turn is over are removed.
@@ -52,7 +51,6 @@ struct State {
 
 /// A run that waits for a place.
 pub(crate) trait Waiting: Send {
-    /// Starts the run, which has this place.
     fn start(self: Box<Self>, permit: GroupPermit);
 
     /// Returns `true` if its turn is over: its job was cancelled, moved or paused.
@@ -136,7 +134,6 @@ impl Drop for GroupPermit {
 #[derive(Clone, Default)]
 pub(crate) struct Dispatch {
     pub(crate) is_async: bool,
-    /// The run needs a place in this group.
     pub(crate) group: Option<Group>,
     /// The run may block, so another thread takes the lead before it.
     pub(crate) blocks: bool,

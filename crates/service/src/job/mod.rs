@@ -129,7 +129,6 @@ pub(crate) struct Info {
     /// Zero until the job is over. Then four times the number of runs, plus an [`Ending`]. Until
     /// then the number of runs is in its [`JobState`].
     end: AtomicU64,
-    /// The error of the last run that failed.
     #[expect(clippy::box_collection, reason = "few jobs have one, so it is to be one word")]
     error: Mutex<Option<Box<String>>>,
 }
@@ -152,7 +151,6 @@ impl Info {
         self.error.lock().as_deref().cloned()
     }
 
-    /// The job is over, after this number of runs.
     pub(crate) fn end(&self, how: Ending, runs: u64) {
         debug_assert_eq!(self.end.load(Ordering::Relaxed), 0, "a job ends once");
         self.end.store(runs * 4 + how as u64, Ordering::Release);

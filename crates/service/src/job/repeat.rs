@@ -81,7 +81,6 @@ impl Repeat {
         Ok(Self { period: its_nanos, times, pace, overlapping: false, missed: 0 })
     }
 
-    /// Returns `true` if the run with this number, counted from 1, is the last.
     pub(crate) fn is_last(&self, number: u64) -> bool {
         self.times.is_some_and(|times| number >= times.get())
     }
@@ -192,19 +191,5 @@ mod tests {
         ] {
             assert_eq!(next(pace, tick, started, started), Some(expected), "{pace:?} {started}");
         }
-    }
-
-    #[test]
-    fn there_is_no_run_after_the_end_of_time() {
-        let far = Moment::from_nanos(u64::MAX - 5);
-        for pace in [Pace::Rate(Missed::Burst), Pace::Rate(Missed::Skip), Pace::Delay] {
-            assert_eq!(every_10(pace).next(ticks(1), far, far, far), None);
-        }
-        assert_eq!(next(Pace::Rate(Missed::Skip), 1, u64::MAX - 5, u64::MAX - 1), None);
-        // The last tick of this length is at 2^63: there is no later deadline than its instant.
-        let (plan, long) = (every_10(Pace::Delay), ticks(1 << 63));
-        let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
-        assert_eq!(plan.next(long, ended(20), ended(10), ended(10)), Some((ended(0), 0)));
-        assert_eq!(plan.next(long, ended(20), ended(9), ended(9)), None);
     }
 }

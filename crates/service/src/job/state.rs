@@ -53,7 +53,6 @@ pub(crate) struct RareState {
     /// The wall-clock time of the last run that was no retry, if it has one.
     time: Option<SystemTime>,
     pub(crate) retry: Option<Backoff>,
-    /// How many attempts have failed in a row.
     failed: u32,
     awaited: Awaited,
     extra_runs: u64,
@@ -63,7 +62,6 @@ pub(crate) struct RareState {
 }
 
 impl RareState {
-    /// The job waits for an extra run. The schedule continues at `next`.
     fn suspend_schedule(&mut self, next: Option<Moment>) {
         debug_assert!(
             !matches!(self.awaited, Awaited::Extra(Some(_))),
@@ -82,7 +80,6 @@ impl RareState {
     }
 }
 
-/// A random duration up to `jitter`.
 pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
@@ -91,7 +88,6 @@ pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
 enum Phase<W: ?Sized> {
     /// The job: it waits for its time, is due, or is paused.
     Idle(Box<W>),
-    /// A run.
     Running(After),
 }
 
@@ -145,7 +141,6 @@ impl<W: ?Sized> JobState<W> {
         }
     }
 
-    /// The run has ended, and the job waits for the next.
     pub(crate) fn wait(&mut self, work: Box<W>) {
         debug_assert!(self.is_running(), "the work comes back from a run");
         self.phase = Phase::Idle(work);
@@ -177,7 +172,6 @@ impl<W: ?Sized> JobState<W> {
         }
     }
 
-    /// No run begins until the job is resumed.
     pub(crate) fn pause(&mut self) {
         self.rare.get_or_insert_default().pause = Pause::On;
     }
@@ -187,7 +181,6 @@ impl<W: ?Sized> JobState<W> {
         self.rare.as_mut().is_some_and(|rare| take(&mut rare.pause) != Pause::Off)
     }
 
-    /// Returns `true` if no run begins until the job is resumed.
     pub(crate) fn is_paused(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.pause == Pause::On)
     }
@@ -249,7 +242,6 @@ impl<W: ?Sized> JobState<W> {
         next.saturating_add(jitter_delay).min(self.ticks.latest())
     }
 
-    /// Returns `true` if the awaited run is not part of the schedule.
     fn awaits_extra(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(_)))
     }
@@ -284,7 +276,6 @@ impl<W: ?Sized> JobState<W> {
         (number, again && !matches!(self.after(), After::End(_)))
     }
 
-    /// Returns `true` if any run may follow the one in progress.
     pub(crate) fn another_may_follow(&self) -> bool {
         self.another_follows() || self.tries().1
     }

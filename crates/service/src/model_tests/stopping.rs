@@ -120,9 +120,9 @@ fn a_periodic_job_has_no_run_after_the_stop_and_comes_back() {
 }
 
 /// Sends the number of its runs when it is dropped.
-struct Told(usize, Sender<usize>);
+struct SendsRunsWhenDropped(usize, Sender<usize>);
 
-impl Drop for Told {
+impl Drop for SendsRunsWhenDropped {
     fn drop(&mut self) {
         self.1.send(self.0).unwrap();
     }
@@ -137,9 +137,9 @@ fn a_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
     for (workers, repeats, how) in cases {
         check_service(2, workers, move |service, timers| {
             let (sender, runs) = channel();
-            let mut told = Told(0, sender);
+            let mut told = SendsRunsWhenDropped(0, sender);
             let job = move |_: &Run<'_>| {
-                let Told(runs, _) = &mut told;
+                let SendsRunsWhenDropped(runs, _) = &mut told;
                 *runs += 1;
             };
             let first = Duration::ZERO;

@@ -1,9 +1,10 @@
 //! Plans: when a job runs, its options, and finally its work.
 
-use crate::Reason;
 use crate::handle::Handle;
 use crate::job::{Info, Key, RareState, Repeat, draw_jitter};
+use crate::shared::Run;
 use crate::time::{Due, Ticks, When};
+use crate::{Reason, Rejected};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,44 @@ impl Handle {
     /// [`times`](crate::Periodic::times) is set.
     pub fn every(&self, period: Duration) -> Periodic<'_> {
         Periodic::new(self, period, self.now().checked_add(period))
+    }
+
+    /// Runs a closure on a thread of the service, or on its [executor](crate::Builder::executor),
+    /// as soon as one is free. Its deadline is the last tick that has been reached, so it does not
+    /// wait for the next one, unlike a plan with a delay of zero. For jobs that are already due
+    /// when they reach the program, such as jobs read from a store.
+    ///
+    /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
+    /// returns it if it has not begun. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
+    /// waits while all jobs are [paused](Self::pause).
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn execute<F>(&self, function: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) + Send + 'static,
+    {
+        self.at_once().run(function).map(drop)
+    }
+
+    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
+    /// see [`run_async`](crate::OneShot::run_async).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`execute`](Self::execute).
+    pub fn execute_async<F, Fut>(&self, function: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.at_once().run_async(function).map(drop)
+    }
+
+    fn at_once(&self) -> OneShot<'_> {
+        let ticks = self.ticks();
+        self.at(ticks.instant(ticks.reached(self.now())))
     }
 }
 

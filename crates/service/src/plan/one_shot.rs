@@ -54,36 +54,30 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        self.options.drop_retry();
-        self.schedule(AsyncOnce { function, limit })
+        self.schedule_once(AsyncOnce { function, limit })
             .map_err(|rejected| rejected.map(|work| work.function))
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
     /// value is dropped, which is reported: no receiver can delay other jobs.
     pub fn send<T: Send + 'static>(
-        mut self,
+        self,
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        self.options.drop_retry();
-        self.schedule(SendOnce { sender: sender.clone(), value })
-            .map_err(|rejected| rejected.map(|work| work.value))
+        let (shard, sender) = (self.options.handle.shards().own_shard(), sender.clone());
+        let work = SendOnce { sender, value };
+        let scheduled = match self.plain() {
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
+            Err(plan) => plan.schedule_once(work),
+        };
+        scheduled.map_err(|rejected| rejected.map(|work| work.value))
     }
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
     fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.options.rare_state();
-        self.schedule(work)
-    }
-
-    #[inline]
-    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
-        let shard = self.options.handle.shards().own_shard();
-        match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
-            Err(plan) => plan.schedule_any(work),
-        }
+        self.schedule_any(work)
     }
 
     /// Schedules work that cannot be called again.

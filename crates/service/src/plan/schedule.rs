@@ -1,16 +1,12 @@
-//! Schedules a checked plan in a shard, or returns the work to the caller. And jobs that are due
-//! when they are scheduled, which skip the wheel.
+//! Schedules a checked plan in a shard, or returns the work to the caller.
 
-use crate::drive::push_ready;
 use crate::error::{Reason, Rejected};
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::job::{Dispatch, Info, JobState, RareState, Repeat};
+use crate::job::{Info, JobState, RareState, Repeat};
 use crate::job_handle::JobHandle;
-use crate::shard::{HandedOut, ReadyItem};
-use crate::shared::{Run, Work, unboxed};
+use crate::shared::{Work, unboxed};
 use crate::time::{Due, Moment, Ticks};
-use crate::work::{AsyncOnce, CallOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
@@ -76,57 +72,5 @@ impl Handle {
     fn rejected<J>(&self, shard: u32, reason: Reason, job: J) -> Rejected<J> {
         self.shards().with(shard, |state| state.counts.rejected += 1);
         Rejected { reason, job }
-    }
-}
-
-impl Handle {
-    /// Runs a closure on a thread of the service, or on its [executor](crate::Builder::executor),
-    /// as soon as one is free. The closure skips the wheel and does not wait for a tick, unlike a
-    /// plan with a delay of zero. For jobs that are already due when they reach the program, such
-    /// as jobs read from a store.
-    ///
-    /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
-    /// waits for it or returns it. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
-    /// waits while all jobs are [paused](Self::pause), and then for a tick.
-    ///
-    /// Without a pause, closures of one thread begin in the order of the calls, and so do async
-    /// jobs. An async job may begin after a closure of a later call.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn execute<F>(&self, function: F) -> Result<(), Rejected<F>>
-    where
-        F: FnOnce(&Run<'_>) + Send + 'static,
-    {
-        self.hand_over(CallOnce(function), false).map_err(|rejected| rejected.map(|work| work.0))
-    }
-
-    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
-    /// see [`run_async`](crate::OneShot::run_async).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`execute`](Self::execute).
-    pub fn execute_async<F, Fut>(&self, function: F) -> Result<(), Rejected<F>>
-    where
-        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        self.hand_over(AsyncOnce { function, limit: None }, true)
-            .map_err(|rejected| rejected.map(|work| work.function))
-    }
-
-    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), Rejected<W>> {
-        let (shards, shard) = (self.shards(), self.shards().own_shard());
-        let dispatch = Dispatch { is_async, ..Dispatch::default() };
-        let (id, turn) = match shards.schedule_due(shard, Box::new(work), dispatch.clone()) {
-            Ok(scheduled) => scheduled,
-            Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
-        };
-        if let Some(turn) = turn {
-            push_ready(self, ReadyItem::Run(HandedOut { id, turn, info: None, dispatch }, None));
-        }
-        Ok(())
     }
 }

@@ -245,32 +245,4 @@ mod tests {
         fails(&mut arena);
         assert_eq!((arena.insert(7), arena.released, arena.len()), (0, 0, 2));
     }
-
-    #[test]
-    fn segments_without_a_value_are_given_back_and_filled_again() {
-        let mut arena = Arena::default();
-        let count = MANY as u32 * SEGMENT as u32 + 100;
-        (0..count).for_each(|n| assert_eq!(arena.insert(n), n));
-        assert!(!arena.is_spacious());
-        let kept = [7, 3 * SEGMENT as u32, count - 1];
-        (0..count).filter(|n| !kept.contains(n)).for_each(|n| assert_eq!(arena.remove(n), Some(n)));
-        assert!(arena.is_spacious());
-        drop(arena.shrink());
-        assert!(!arena.is_spacious());
-        assert_eq!(
-            arena.iter().map(|(index, value)| (index, *value)).collect::<Vec<_>>(),
-            [(7, 7), (kept[1], kept[1]), (kept[2], kept[2])]
-        );
-        assert_eq!(arena.get(2 * SEGMENT as u32), None);
-        assert_eq!(arena.remove(count - 2), None);
-        let mut indices: Vec<u32> = (0..count).map(|n| arena.insert(n)).collect();
-        assert!(indices.iter().zip(0..).all(|(index, n)| arena.get(*index) == Some(&n)));
-        indices.extend(kept);
-        indices.sort_unstable();
-        indices.dedup();
-        assert_eq!((indices.len(), arena.len()), (count as usize + 3, count as usize + 3));
-        indices.iter().for_each(|index| assert!(arena.remove(*index).is_some()));
-        drop(arena.shrink());
-        assert_eq!((arena.insert(1), arena.len(), arena.end()), (0, 1, SEGMENT as u32));
-    }
 }

@@ -57,9 +57,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// set and cancelled in turn, each of them would otherwise become the first in its shard and
     /// wake the driver. Instead the driver wakes up once, when the first of them would have been
     /// due, and calls this. A wheel may return an earlier tick than that of its first timer, at
-    /// which it cascades. So a known later tick is kept.
+    /// which it cascades. So a known later tick is kept. After a storm `next` stays as it is until
+    /// the driver has released the memory.
     pub(super) fn find_next(&mut self) {
-        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
+        if !self.storm_ended {
+            self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
+        }
     }
 
     /// Begins the run of a job whose timer has fired, if the job is plain and due, runs on this
@@ -136,7 +139,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(self.dispatch(id, now, on_leader))
     }
 
-    /// Wakes the task of a job, begins its run, or hands it out.
     fn dispatch(&mut self, id: Id, now: Moment, on_leader: bool) -> DueJob<W> {
         let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
@@ -149,9 +151,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         DueJob::HandedOut(self.hand_out(id))
     }
 
-    /// Hands out the run of a job whose timer has fired.
     fn hand_out(&mut self, id: Id) -> HandedOut {
-        let turn = self.next_turn();
+        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
+        let turn = self.turn;
         let slot = &mut self.slots[id.index()];
         slot.timer = TimerState::Off(Some(turn));
         let Some(job) = self.job_states.of(slot) else {

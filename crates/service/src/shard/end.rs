@@ -32,11 +32,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         if !run.overlaps {
             self.end_of_job(run);
         }
-        let is_left = run.work.is_some() || run.info.is_some();
-        if !is_left {
+        let needs_cleanup = run.work.is_some() || run.info.is_some();
+        if !needs_cleanup {
             self.hand_in(run.facts.id, true);
         }
-        is_left
+        needs_cleanup
     }
 
     /// Lets the job wait for its next run, or ends it. If it is over, the run keeps its work, and
@@ -143,7 +143,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
         let between = |a: Moment, b: Moment| b.as_nanos().saturating_sub(a.as_nanos());
         let distributions = self.distributions.get_or_insert_default();
-        distributions.record(between(deadline, started), between(started, ended));
+        distributions.lateness.record(between(deadline, started));
+        distributions.run_time.record(between(started, ended));
     }
 }
 

@@ -1,10 +1,13 @@
-//! The types that pass between shards and the driver: the work of jobs, and runs that come due,
-//! begin and end.
+//! The types that pass between shards and the driver: the work of jobs, runs that come due, begin
+//! and end, and the queue of runs that wait only for the leading thread.
 
-use super::runs::WatchKey;
-use crate::job::{Dispatch, Id, Info, Turn};
+use crate::job::{Dispatch, GroupPermit, Id, Info, Turn};
+use crate::sync::{AtomicU64, Mutex};
 use crate::time::Moment;
+use async_task::Runnable;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::SystemTime;
 
@@ -50,13 +53,9 @@ pub(crate) struct RunFacts {
     pub(crate) deadline: Moment,
     /// The wall-clock time of the run, if the job waited for one.
     pub(crate) time: Option<SystemTime>,
-    /// The number of the run, counted from 1.
     pub(crate) number: u64,
-    /// Periods that were skipped before it.
     pub(crate) missed: u64,
-    /// The number of the attempt, counted from 1.
     pub(crate) attempt: u32,
-    /// A retry follows a failure.
     pub(crate) is_retried: bool,
     /// No other run follows, unless the run itself schedules one.
     pub(crate) last: bool,
@@ -64,7 +63,6 @@ pub(crate) struct RunFacts {
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
     pub(crate) asks_rule_only: bool,
-    /// Its plan says that it may block.
     pub(crate) blocks: bool,
 }
 
@@ -103,7 +101,8 @@ pub(crate) struct ActiveRun<W: ?Sized> {
     pub(crate) info: Option<Arc<Info>>,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
     pub(crate) overlaps: bool,
-    pub(crate) watch: Option<WatchKey>,
+    /// Its key in [`Runs`](super::runs::Runs), if it is watched.
+    pub(crate) watch: Option<usize>,
     /// `started` is set when it starts, the other two when it ends.
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
@@ -136,4 +135,98 @@ pub(crate) struct TakenJob<W: ?Sized> {
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
     pub(crate) work: TakenWork<W>,
+}
+
+/// A run that waits only for the leading thread.
+pub(crate) enum ReadyItem {
+    /// A closure with its place in a group.
+    Run(HandedOut, GroupPermit),
+    /// An async job, whose future must be polled.
+    Poll(Runnable),
+}
+
+#[derive(Default)]
+pub(crate) struct ReadyQueue {
+    queue: Mutex<Queue>,
+    /// The length of the queue, to be read without the lock.
+    len: AtomicU64,
+    /// The number of async runs, whether ready or not.
+    tasks: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    ready: VecDeque<ReadyItem>,
+    /// Nothing is taken out from here on.
+    closed: bool,
+}
+
+impl ReadyQueue {
+    /// Adds a run. Returns it if the queue is closed.
+    pub(crate) fn push(&self, run: ReadyItem) -> Result<(), ReadyItem> {
+        let mut queue = self.queue.lock();
+        debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
+        if queue.closed {
+            return Err(run);
+        }
+        queue.ready.push_back(run);
+        self.len.store(queue.ready.len() as u64, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Takes out the next run. With `only_groups`, it takes out no future, which may wake itself
+    /// indefinitely.
+    pub(crate) fn pop(&self, only_groups: bool) -> Option<ReadyItem> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut queue = self.queue.lock();
+        debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
+        if only_groups && !matches!(queue.ready.front(), Some(ReadyItem::Run(..))) {
+            return None;
+        }
+        let run = queue.ready.pop_front();
+        self.len.store(queue.ready.len() as u64, Ordering::SeqCst);
+        run
+    }
+
+    pub(super) fn shrink(&self) {
+        self.queue.lock().ready.shrink_to_fit();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::SeqCst) as usize
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns `true` if there is nothing to do here, now or later.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_empty() && !self.has_tasks()
+    }
+
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.tasks.load(Ordering::SeqCst) != 0
+    }
+
+    pub(crate) fn close(&self) -> VecDeque<ReadyItem> {
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        self.len.store(0, Ordering::SeqCst);
+        std::mem::take(&mut queue.ready)
+    }
+
+    /// An async run begins to wait for the leading thread.
+    pub(crate) fn add_task(&self) {
+        self.tasks.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// An async run is over. The thread that drops the last one finds that nothing is left to do,
+    /// and wakes the others when it ends.
+    pub(crate) fn remove_task(&self) {
+        let before = self.tasks.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "more runs have ended than begun");
+    }
 }

@@ -17,7 +17,6 @@ mod handover;
 mod keys;
 mod pause;
 mod query;
-mod ready;
 mod runs;
 mod shrink;
 mod signal;
@@ -27,14 +26,14 @@ mod stop;
 pub use dyn_timer::JobIndex;
 pub(crate) use dyn_timer::{DynTimer, default_wheel};
 pub(crate) use handover::{
-    ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenJob, TakenWork,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ReadyQueue, RunFacts, ShardWork, TakenJob,
+    TakenWork,
 };
-pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::{SlowRun, Watch};
 pub(crate) use state::{ShardState, StopStage};
 
 use crate::error::{ChangeError, Reason};
-use crate::job::{Dispatch, Id, Info, JobState, Key, Turn};
+use crate::job::{Id, Info, JobState, Key};
 use crate::observe::{Distributions, Snapshot};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, HoldsShard, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -123,7 +122,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         self.shards.len()
     }
 
-    /// The shard in which this thread schedules.
     #[inline]
     pub(crate) fn own_shard(&self) -> u32 {
         if self.shards.len() == 1 {
@@ -170,7 +168,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         (answer, waited)
     }
 
-    /// Calls `act` under the lock of each shard, one after the other.
     pub(crate) fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
@@ -257,22 +254,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         scheduled.map_err(|waker| self.stopped(waker).0)
     }
 
-    /// Schedules a job that is due at once: see [`ShardState::schedule_due`].
-    pub(crate) fn schedule_due(
-        &self,
-        shard: u32,
-        work: Box<W>,
-        dispatch: Dispatch,
-    ) -> Result<(Id, Option<Turn>), (Reason, Box<W>)> {
-        if let Err(reason) = self.admit(false) {
-            return Err((reason, work));
-        }
-        let now = self.now();
-        let scheduled = self.with(shard, |state| state.schedule_due(now, work, dispatch));
-        scheduled.map_err(|work| self.stopped(work))
-    }
-
-    /// Releases the room of a job that was not scheduled after all.
     fn release_room(&self) {
         if let Some((_, room)) = &self.room {
             let before = room.fetch_sub(1, Ordering::Relaxed);
@@ -332,21 +313,12 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
     }
 
-    /// Updates the next tick of each shard, and releases memory where few jobs are left: a driver
-    /// that finds nothing due does not look into the shards.
+    /// Updates the next tick of each shard: a driver that finds nothing due does not look into the
+    /// shards.
     pub(crate) fn find_next(&self) {
-        for shard in 0..self.count() as u32 {
-            let spacious = self.with(shard, |state| {
-                state.find_next();
-                state.is_spacious()
-            });
-            if spacious {
-                self.shrink(shard);
-            }
-        }
+        self.with_all(ShardState::find_next);
     }
 
-    /// When something is due first, if anything is: see [`find_next`](Self::find_next).
     pub(crate) fn next_due(&self) -> Option<Moment> {
         let next = self.shards.iter().map(|shard| shard.next.load(Ordering::SeqCst)).min();
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
@@ -359,7 +331,10 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             snapshot.jobs += state.len();
             snapshot.in_flight += state.runs.in_flight;
             snapshot.running += state.runs.begun;
-            state.distributions.iter().for_each(|its| all.add(its));
+            if let Some(its) = &state.distributions {
+                all.lateness.add(&its.lateness);
+                all.run_time.add(&its.run_time);
+            }
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
         snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);

@@ -13,7 +13,6 @@ const PORTION: u32 = 256;
 pub(crate) type Listed = (Id, Option<Arc<Info>>);
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// The state of a job. `None` if it is over.
     pub(crate) fn status(&self, id: Id) -> Option<Status> {
         self.slots.of(id).map(|slot| self.status_of(slot))
     }

@@ -32,8 +32,6 @@ struct Watched {
     reported: bool,
 }
 
-pub(crate) struct WatchKey(usize);
-
 /// A run that is slow, and how long it has taken.
 pub(crate) type SlowRun = (Id, Option<Arc<Info>>, Duration);
 
@@ -47,31 +45,32 @@ pub(crate) struct Watch {
 }
 
 impl Runs {
-    /// Watches a run, of this thread if that has lost the lead in it.
+    /// Watches a run, of this thread if that has lost the lead in it. Returns the key for
+    /// [`unwatch`](Self::unwatch).
     pub(crate) fn watch(
         &mut self,
         thread: Option<usize>,
         id: Id,
         info: Option<Arc<Info>>,
         since: Moment,
-    ) -> WatchKey {
+    ) -> usize {
         debug_assert!(
             thread.is_none() || !self.watched.iter().any(|(_, run)| run.thread == thread),
             "a thread is in one run at a time"
         );
-        WatchKey(self.watched.insert(Watched { id, thread, info, since, reported: false }))
+        self.watched.insert(Watched { id, thread, info, since, reported: false })
     }
 
     /// The run of a thread has ended. Returns `true` if it was reported as slow.
     #[cold]
     pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
         let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
-        found.map(|(key, _)| WatchKey(key)).is_some_and(|key| self.unwatch(key))
+        found.map(|(key, _)| key).is_some_and(|key| self.unwatch(key))
     }
 
     /// The run has ended. Returns `true` if it was reported as slow.
-    pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
-        self.watched.remove(key.0).reported
+    pub(crate) fn unwatch(&mut self, key: usize) -> bool {
+        self.watched.remove(key).reported
     }
 
     pub(super) fn shrink(&mut self) {

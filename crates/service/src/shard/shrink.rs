@@ -8,13 +8,6 @@ use super::state::{ShardState, TimerState};
 use wheelhouse_core::{Expired, Tick};
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// Returns `true` if most memory here is unused, and few jobs are left, or were when
-    /// [`look_if_spacious`](Self::look_if_spacious) was called.
-    #[inline]
-    pub(crate) fn is_spacious(&self) -> bool {
-        self.storm_ended || self.slots.is_spacious()
-    }
-
     /// Called after a job was removed. The job that leaves few, and the last one, make the driver
     /// look into the shard at once if a storm of jobs has left memory. Otherwise the driver would
     /// not look before the earliest deadline, even that of a cancelled job. Other removals do not
@@ -35,6 +28,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.prune_deferred();
         self.runs.shrink();
         let wheel = self.own_wheel.then(|| self.renew_wheel());
+        self.find_next();
         (wheel, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
 

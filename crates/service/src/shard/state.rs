@@ -6,7 +6,7 @@ use super::dyn_timer::{DynTimer, JobIndex};
 use super::handover::ShardWork;
 use super::runs::Runs;
 use crate::error::ChangeError;
-use crate::job::{Dispatch, Id, JobState, Turn};
+use crate::job::{Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Moment, Ticks};
 use std::collections::VecDeque;
@@ -123,7 +123,6 @@ impl StopStage {
         matches!(self, Self::Open | Self::Draining)
     }
 
-    /// Returns `true` if the service has returned the jobs that did not run.
     pub(super) fn is_over(self) -> bool {
         matches!(self, Self::Ending | Self::Over)
     }
@@ -141,7 +140,7 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     /// been cancelled.
     pub(super) next: Tick,
     /// Few jobs were left of many, and the memory of the others is to be released.
-    pub(super) storm_ended: bool,
+    pub(crate) storm_ended: bool,
     pub(super) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
@@ -227,51 +226,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
     }
 
-    /// Schedules a job that is due at once. It has no timer. Returns the turn with which its run is
-    /// to be handed out. `None` if all jobs are paused: the job then waits with them.
-    pub(crate) fn schedule_due(
-        &mut self,
-        now: Moment,
-        work: Box<W>,
-        dispatch: Dispatch,
-    ) -> Result<(Id, Option<Turn>), Box<W>> {
-        if self.stage != StopStage::Open {
-            return Err(work);
-        }
-        let body = if dispatch.is_async {
-            let mut job = JobState::new(work, Arc::default(), self.ticks);
-            job.rare.get_or_insert_default().dispatch = dispatch;
-            Body::Other(Other::Full { job: self.job_states.insert(job), with_rare: true })
-        } else {
-            Body::Plain(work)
-        };
-        let number = self.next_number();
-        let turn = (!self.all_paused).then(|| self.next_turn());
-        let timer = TimerState::Off(turn);
-        let index = self.slots.insert(Slot { number, deadline: now, timer, body });
-        let id = self.id_of(number, index);
-        match turn {
-            Some(_) => self.runs.in_flight += 1,
-            None => self.defer(id),
-        }
-        Ok((id, turn))
-    }
-
-    #[inline]
-    fn next_number(&mut self) -> NonZeroU64 {
-        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
-        self.counts.scheduled += 1;
-        NonZeroU64::MIN.saturating_add(number)
-    }
-
-    pub(super) fn next_turn(&mut self) -> Turn {
-        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
-        self.turn
-    }
-
     #[inline]
     fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
-        let number = self.next_number();
+        let before = self.counts.scheduled * self.shards + u64::from(self.shard);
+        let number = NonZeroU64::MIN.saturating_add(before);
+        self.counts.scheduled += 1;
         self.next = self.next.min(tick);
         let wheel = &mut self.wheel;
         let index = self.slots.insert_with(|index| {

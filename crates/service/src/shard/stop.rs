@@ -51,11 +51,11 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             state.hand_in(id, begun);
             state.stage()
         });
-        self.handed_in(stage);
+        self.notify_stop(stage);
     }
 
     /// The notification alone, if the run was handed in under a lock already.
-    pub(crate) fn handed_in(&self, stage: StopStage) {
+    pub(crate) fn notify_stop(&self, stage: StopStage) {
         if stage != StopStage::Open {
             // Taking the lock orders this with a waiting thread: it has either checked its
             // condition before, and sleeps, or checks it afterwards. So no notification is lost.

@@ -2,6 +2,7 @@
 
 use crate::common::{BlockedJob, Bomb, HOUR, Log, PATIENCE, arrives, at, await_here, kinds, ms};
 use crate::common::{poll, returns, wait_until};
+use crate::stopping::{Stopper, StopsWhenDropped};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
@@ -154,60 +155,40 @@ fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
     assert_eq!((behind.runs(), behind.status(), stopped.jobs.len()), (1, Status::Stopped, 2));
 }
 
-/// A service that a job stops once.
-struct Stoppable(Mutex<Option<Service>>);
-
-impl Stoppable {
-    fn take(&self) -> Option<Service> {
-        self.0.lock().unwrap().take()
-    }
-
-    fn drain(&self) {
-        self.take().into_iter().for_each(|service| drop(service.stop(Stop::Drain(PATIENCE))));
-    }
-}
-
-/// Drains it when the job that owns this is over.
-struct DrainsWhenDropped(Stoppable);
-
-impl Drop for DrainsWhenDropped {
-    fn drop(&mut self) {
-        self.0.drain();
-    }
-}
-
 /// Fault: one other job was not waited for, if the job that called for the drain was over, or was
 /// none of those that the drain waits for.
 #[test]
 fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
-    let ways: [fn(&Handle, Stoppable); 4] = [
-        |timers, service| {
+    let ways: [fn(&Handle, Stopper); 4] = [
+        |timers, stopper| {
             let stops = move |_: &Run<'_>| {
-                drop(service.take().map(|service| service.stop_async(Stop::Drain(PATIENCE))));
+                drop(stopper.take().map(|service| service.stop_async(Stop::Drain(PATIENCE))));
             };
             drop(timers.after(ms(0)).run(stops).unwrap());
         },
-        |timers, service| {
-            drop(timers.every(ms(1)).run_overlapping(move |_| service.drain()).unwrap());
+        |timers, stopper| {
+            drop(timers.every(ms(1)).run_overlapping(move |_| stopper.stop()).unwrap());
         },
-        |timers, service| {
-            let held = DrainsWhenDropped(service);
+        |timers, stopper| {
+            let held = StopsWhenDropped(stopper);
             let job = move |_: &Run<'_>| {
                 let _alive = &held;
             };
             drop(timers.every(ms(1)).times(1).run(job).unwrap());
         },
         // Fault: the value was dropped where no other thread can take the lead.
-        |timers, service| {
+        |timers, stopper| {
             let (closed, _) = bounded(0);
-            drop(timers.after(ms(0)).send(&closed, DrainsWhenDropped(service)).unwrap());
+            drop(timers.after(ms(0)).send(&closed, StopsWhenDropped(stopper)).unwrap());
         },
     ];
     for (n, stops) in ways.into_iter().enumerate() {
         let service = Service::builder().workers(2).start().unwrap();
         let (timers, (sender, ran)) = (service.handle(), bounded(1));
         timers.after(ms(100)).run(move |_| sender.send(n).unwrap()).unwrap();
-        stops(&timers, Stoppable(Mutex::new(Some(service))));
+        let (stopper, _stopped) = Stopper::new(Stop::Drain(PATIENCE));
+        stopper.give(service);
+        stops(&timers, stopper);
         assert_eq!(arrives(&ran), n);
         wait_until(|| timers.is_empty());
     }
@@ -219,9 +200,9 @@ fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
     let service = Service::builder().workers(2).start().unwrap();
     let (timers, (sender, stops)) = (service.handle(), bounded(1));
     let held = BlockedJob::start(&timers);
-    let service = Stoppable(Mutex::new(Some(service)));
+    let service = Mutex::new(Some(service));
     let job = move |_: &Run<'_>| {
-        let service = service.take().unwrap();
+        let service = service.lock().unwrap().take().unwrap();
         sender.send(service.stop_async(Stop::Wait)).unwrap();
     };
     timers.after(ms(0)).run(job).unwrap();
@@ -239,10 +220,13 @@ fn a_stop_that_a_run_calls_for_ends_when_the_other_runs_of_its_job_have() {
     let service = Service::builder().workers(2).start().unwrap();
     let (timers, (sender, ended)) = (service.handle(), bounded(1));
     let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
-    let service = Stoppable(Mutex::new(Some(service)));
+    let service = Mutex::new(Some(service));
     let job = move |run: &Run<'_>| match run.number() {
         1 => wait_until(|| other.status() == Status::Stopped),
-        _ => sender.send(service.take().unwrap().stop(Stop::Wait)).unwrap(),
+        _ => {
+            let service = service.lock().unwrap().take().unwrap();
+            sender.send(service.stop(Stop::Wait)).unwrap();
+        }
     };
     timers.every(ms(1)).run_overlapping(job).unwrap();
     let stopped = arrives(&ended);

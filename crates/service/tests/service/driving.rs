@@ -1,4 +1,5 @@
-//! When an event loop polls again and what wakes it, and the order of jobs that are behind.
+//! When an event loop polls again and what wakes it, the order of jobs that are behind, and jobs of
+//! `execute`, which are due when they are scheduled.
 
 use crate::common::{Log, Rig, arrives, at, ms};
 use crossbeam_channel::bounded;
@@ -6,7 +7,9 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use wheelhouse_service::{Backoff, Clock, Handle, ManualClock, Missed, Moment, Run, Service, Stop};
+use wheelhouse_service::{
+    Backoff, Clock, Handle, ManualClock, Missed, Moment, Reason, Run, Service, Stop,
+};
 
 /// A scheduler whose waker writes to the log.
 fn with_waker() -> (Rig, Log<()>) {
@@ -14,18 +17,6 @@ fn with_waker() -> (Rig, Log<()>) {
     let log = woken.clone();
     rig.scheduler.set_waker(Arc::new(move || log.push(())));
     (rig, woken)
-}
-
-#[test]
-fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
-    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
-    assert_eq!(rig.scheduler.next_wakeup(), None);
-    let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before any poll");
-    assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
-    drop(job.cancel().unwrap());
-    assert_eq!(rig.scheduler.next_wakeup(), None);
 }
 
 /// A wheel alone would wake up earlier, to cascade the timer.
@@ -82,8 +73,6 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     rig.timers.after(ms(0)).run(|_| ()).unwrap();
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)));
     assert_eq!(woken.take().len(), 1);
-    rig.timers.execute(|_| ()).unwrap();
-    assert_eq!(woken.take().len(), 1);
 }
 
 /// Netty accepts 100,000 timeouts per tick, and each further part of a burst a tick or more later
@@ -133,7 +122,7 @@ fn again(timers: &Handle) {
     timers.after(ms(0)).run(move |_| again(&next)).unwrap();
 }
 
-/// The same without a timer.
+/// The same by `execute`.
 fn execute_again(timers: &Handle) {
     let next = timers.clone();
     timers.execute(move |_| execute_again(&next)).unwrap();
@@ -218,5 +207,40 @@ fn a_periodic_job_in_overload_starves_no_other_job() {
             let runs = runs_beside_overload(missed, overlapping);
             assert!((58..=60).contains(&runs), "{missed:?}, {overlapping}: {runs} runs in 600 ms");
         }
+    }
+}
+
+/// Jobs run at the moment of the call and in order, whatever the tick.
+#[test]
+fn what_is_handed_over_waits_for_no_tick() {
+    let (mut rig, log) = (Rig::with(|builder| builder.tick(ms(1_000))), Log::default());
+    rig.stall(2_300);
+    for name in ["first", "second"] {
+        rig.timers.execute(log.named(name)).unwrap();
+    }
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(2_000)));
+    assert_eq!(rig.scheduler.poll(at(2_300)), 2);
+    assert_eq!(log.take(), [(2_300, "first"), (2_300, "second")]);
+    assert_eq!((rig.timers.len(), rig.scheduler.next_wakeup()), (0, None));
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((snapshot.counts.runs, snapshot.counts.finished, snapshot.in_flight), (2, 2, 0));
+}
+
+#[test]
+fn a_stop_returns_what_has_not_begun() {
+    for paused in [false, true] {
+        let mut rig = Rig::new();
+        if paused {
+            rig.timers.pause();
+        }
+        rig.timers.execute(|_| unreachable!("it is stopped before")).unwrap();
+        rig.timers.execute_async(|_| async { unreachable!("it is stopped before") }).unwrap();
+        if paused {
+            rig.play(10);
+        }
+        let timers = rig.timers;
+        assert_eq!((rig.scheduler.stop().len(), timers.len()), (2, 0), "paused: {paused}");
+        assert_eq!(timers.snapshot().counts.abandoned, 0, "paused: {paused}");
+        assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
     }
 }

@@ -1,17 +1,215 @@
-//! Checks the results of the examples.
+//! The examples, and the recipes of the documentation, which includes the same files. The recipes
+//! run against peers that stall in either direction: one sends nothing, the other does not read.
 
 #[path = "../../examples/event_loop.rs"]
 #[allow(dead_code)]
 mod event_loop;
+#[path = "../../examples/recipes/idle_connections.rs"]
+mod idle_connections;
 #[path = "../../examples/session_store.rs"]
 #[allow(dead_code)]
 mod session_store;
+#[path = "../../examples/recipes/with_tokio.rs"]
+mod with_tokio;
 
-use crate::common::returns;
+use crate::common::{HOUR, arrives, await_here, ms, poll, returns};
+use crossbeam_channel::{Receiver, unbounded};
 use session_store::SessionStore;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use wheelhouse_service::Service;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinHandle, yield_now};
+use wheelhouse_service::{EventKind, ManualClock, Service};
+
+const IDLE: Duration = Duration::from_secs(1);
+
+/// More than the buffers of a connection hold.
+const LARGE: usize = 32 << 20;
+
+/// A runtime without timers: a recipe has only those of the service.
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_io().build().unwrap()
+}
+
+/// A conversation with the echo of the recipe, on one thread and on a clock that it sets.
+struct Echo {
+    clock: ManualClock,
+    service: Service,
+    peer: DuplexStream,
+    served: JoinHandle<io::Result<()>>,
+}
+
+/// Runs a conversation, and fails if it hangs.
+fn converse<F: Future<Output = ()>>(conversation: impl FnOnce(Echo) -> F + Send + 'static) {
+    returns(move || {
+        let clock = ManualClock::new();
+        let service = Service::builder().clock(clock.clone()).start().unwrap();
+        await_here(async {
+            let (peer, server) = duplex(64);
+            let served = tokio::spawn(idle_connections::echo(server, service.handle(), IDLE));
+            conversation(Echo { clock, service, peer, served }).await;
+        });
+    });
+}
+
+/// Lets all tasks continue as far as they can.
+async fn settle() {
+    for _ in 0..1000 {
+        yield_now().await;
+    }
+}
+
+impl Echo {
+    /// Advances the clock almost to the end of an idle connection, which is kept.
+    async fn almost(&self) {
+        settle().await;
+        self.clock.advance(IDLE - ms(1));
+        self.is_kept().await;
+    }
+
+    async fn is_kept(&self) {
+        // Gives the service time to notice.
+        thread::sleep(ms(20));
+        settle().await;
+        assert!(!self.served.is_finished(), "too early");
+    }
+}
+
+#[test]
+fn a_peer_that_talks_stays_connected_and_ends_the_connection_itself() {
+    converse(|mut echo| async move {
+        for _ in 0..5 {
+            echo.peer.write_all(b"ping").await.unwrap();
+            let mut answer = [0; 4];
+            echo.peer.read_exact(&mut answer).await.unwrap();
+            assert_eq!(&answer, b"ping");
+            echo.almost().await;
+        }
+        drop(echo.peer);
+        echo.served.await.unwrap().unwrap();
+        assert!(echo.service.handle().is_empty(), "its timer is gone");
+    });
+}
+
+#[test]
+fn a_peer_that_sends_nothing_or_reads_nothing_or_too_slowly_is_hung_up_on() {
+    for (sends, reads) in [(false, false), (true, false), (true, true)] {
+        converse(move |mut echo| async move {
+            while sends && poll(&mut pin!(echo.peer.write_all(&[0; 16]))).is_ready() {
+                settle().await;
+            }
+            for _ in 0..5 {
+                settle().await;
+                if reads {
+                    // This makes room for one more byte, but no answer is complete.
+                    echo.peer.read_u8().await.unwrap();
+                }
+                echo.clock.advance(IDLE / 5 - ms(1));
+            }
+            echo.is_kept().await;
+            echo.clock.advance(ms(10));
+            assert_eq!(echo.served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
+        });
+    }
+}
+
+#[test]
+fn a_peer_that_takes_its_answer_late_has_its_time_to_send_the_next() {
+    converse(|mut echo| async move {
+        // The second answer has no room until the first was read.
+        for _ in 0..2 {
+            echo.peer.write_all(&[0; 64]).await.unwrap();
+            settle().await;
+        }
+        echo.almost().await;
+        echo.peer.read_exact(&mut [0; 128]).await.unwrap();
+        echo.almost().await;
+    });
+}
+
+#[test]
+fn a_task_is_aborted_when_its_peer_is_idle_whatever_it_waits_for() {
+    converse(|echo| async move {
+        let timers = echo.service.handle();
+        let ((mut first, _silent), (mut second, _unread)) = (duplex(64), duplex(64));
+        let reads = tokio::spawn(async move { first.read_u8().await.is_ok() });
+        let writes = tokio::spawn(async move { second.write_all(&[0; 128]).await.is_ok() });
+        for (name, task) in [("reads", &reads), ("writes", &writes)] {
+            idle_connections::abort_when_idle(&timers, name, IDLE, task.abort_handle()).unwrap();
+        }
+        settle().await;
+        echo.clock.advance(IDLE - ms(1));
+        timers.refresh("reads", IDLE).unwrap();
+        echo.clock.advance(ms(2));
+        assert!(writes.await.unwrap_err().is_cancelled());
+        settle().await;
+        assert!(!reads.is_finished(), "that was postponed");
+        echo.clock.advance(IDLE);
+        assert!(reads.await.unwrap_err().is_cancelled());
+    });
+}
+
+/// A server that sends nothing, and perhaps reads nothing, and a channel that receives a message
+/// for each accepted connection.
+fn stalled_server(reads: bool) -> (SocketAddr, Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, (accepts, accepted)) = (listener.local_addr().unwrap(), unbounded());
+    thread::spawn(move || {
+        let mut clients = Vec::new();
+        for client in listener.incoming() {
+            let client = Arc::new(client.unwrap());
+            let reading = Arc::clone(&client);
+            clients.push(client);
+            if reads {
+                thread::spawn(move || io::copy(&mut &*reading, &mut io::sink()));
+            }
+            if accepts.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    (address, accepted)
+}
+
+#[test]
+fn an_upload_to_a_server_that_stalls_reaches_its_limit_and_is_retried() {
+    for reads in [true, false] {
+        let runtime = runtime();
+        let (events, tokio) = (unbounded(), runtime.handle().clone());
+        let service = Service::builder()
+            .on_event(move |event| events.0.send(event.kind.clone()).unwrap())
+            .spawn_on(move |run| drop(tokio.spawn(run)));
+        let service = service.start().unwrap();
+        let (server, accepted) = stalled_server(reads);
+        let report = Arc::from(vec![0; LARGE]);
+        let job = with_tokio::upload_every_hour(&service.handle(), server, report, ms(100));
+        assert_eq!(arrives(&events.1), EventKind::TimedOut(ms(100)));
+        // The first attempt, and the next.
+        arrives(&accepted);
+        arrives(&accepted);
+        assert!(job.unwrap().last_error().is_some());
+    }
+}
+
+#[test]
+fn a_server_that_stalls_does_not_keep_a_program_from_its_end() {
+    for reads in [true, false] {
+        let (server, accepted) = stalled_server(reads);
+        let running = returns(move || {
+            runtime().block_on(async {
+                let report = Arc::from(vec![0; LARGE]);
+                let begun = tokio::task::spawn_blocking(move || arrives(&accepted));
+                with_tokio::serve(server, report, begun, ms(50)).await.unwrap().running
+            })
+        });
+        assert_eq!(running, 1);
+    }
+}
 
 /// Workload W7: the number of sessions in the article.
 #[test]
@@ -28,13 +226,12 @@ fn what_ends_a_session_leaves_its_successor_alone() {
     let service = Service::builder().workers(2).tick(Duration::from_micros(20)).start().unwrap();
     let timers = service.handle();
     let store = SessionStore::new(timers.clone());
-    let long = Duration::from_secs(3600);
     for n in (0..4_000).step_by(2) {
         store.begin("a", n, Duration::from_micros(50)).unwrap();
         thread::scope(|scope| {
             // In some rounds, another thread logs out at that moment.
             scope.spawn(|| (n % 4 == 0).then(|| store.end("a")));
-            while store.begin("a", n + 1, long).is_err() {}
+            while store.begin("a", n + 1, HOUR).is_err() {}
         });
         while timers.snapshot().in_flight > 0 {
             thread::yield_now();

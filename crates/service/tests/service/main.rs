@@ -2,7 +2,6 @@
 //! `cargo test -p wheelhouse-service --test service stopping::`.
 
 mod async_jobs;
-mod at_once;
 mod calendar;
 mod common;
 #[cfg(feature = "cron")]
@@ -24,7 +23,6 @@ mod migration;
 mod model;
 mod outcomes;
 mod pause;
-mod recipes;
 mod retry;
 mod scheduling;
 mod scripts;

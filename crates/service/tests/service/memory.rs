@@ -10,7 +10,7 @@ use std::future::pending;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Group, Handle, JobHandle, Run};
+use wheelhouse_service::{Group, Handle, JobHandle};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
@@ -170,7 +170,7 @@ fn what_comes_and_goes_while_its_group_is_full_takes_no_memory() {
     assert!(rig.timers.snapshot().in_flight < 50 && group.waiting() < 50);
 }
 
-/// The keys, the jobs that came due while all were paused, and those of `execute`.
+/// The keys, and the jobs that came due while all were paused.
 #[test]
 fn compact_releases_what_jobs_that_are_gone_have_left() {
     let mut rig = Rig::new();
@@ -182,8 +182,6 @@ fn compact_releases_what_jobs_that_are_gone_have_left() {
     let left = measure(|| {
         let jobs: Vec<_> = (0..10_000).map(|n| keyed(&rig.timers, n)).collect();
         jobs.into_iter().for_each(|job| drop(job.cancel().unwrap()));
-        (0..10_000).for_each(|_| rig.timers.execute(|_| ()).unwrap());
-        rig.pass(ms(1));
         rig.timers.pause();
         (0..10_000).for_each(|_| drop(rig.timers.after(ms(1)).run(|_| ()).unwrap()));
         rig.pass(ms(1));
@@ -230,8 +228,11 @@ fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
 #[test]
 fn after_a_storm_memory_is_given_back() {
     after_a_storm(|rig| rig.timers.compact());
-    // Also before the scheduler sleeps, and when it looks.
-    after_a_storm(|rig| _ = rig.scheduler.next_wakeup());
+    // Also when the scheduler looks, which it does at once.
+    after_a_storm(|rig| {
+        assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)));
+        rig.scheduler.poll(at(0));
+    });
     after_a_storm(|rig| _ = rig.play(811));
 }
 
@@ -256,48 +257,4 @@ fn the_end_of_a_storm_wakes_a_driver_that_sleeps() {
         }
     });
     assert!(left.bytes_current < 10_000, "{left:?}");
-}
-
-/// The bytes of this process that are in memory, of those that it may change.
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
-}
-
-#[test]
-#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
-fn prints_the_resident_bytes_of_a_job() {
-    const JOBS: usize = 1_000_000;
-    for (closure, schedule) in [("no closure", one_shot as Schedule), ("16 bytes", with_closure)] {
-        let (rig, before) = (Rig::new(), resident());
-        let fill = || (0..JOBS).for_each(|n| drop(schedule(&rig.timers, n)));
-        let counted = measure(fill).bytes_current as f64 / JOBS as f64;
-        let resident = (resident() - before) as f64 / JOBS as f64;
-        println!("{closure}: {counted:.1} bytes counted, {resident:.1} resident");
-    }
-}
-
-#[test]
-#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
-fn prints_what_a_storm_leaves() {
-    const JOBS: usize = 5_000_000;
-    let compact: fn(&mut Rig) = |rig| rig.timers.compact();
-    let sleep: fn(&mut Rig) = |rig| _ = rig.scheduler.next_wakeup();
-    for (end, act) in [("after `compact`", compact), ("after `next_wakeup`", sleep)] {
-        let (mut rig, before) = (Rig::new(), resident());
-        let print = |what: &str, counted: i64| {
-            let [resident, counted] =
-                [resident() as f64 - before as f64, counted as f64].map(|bytes| bytes / 1e6);
-            println!("{what}: {counted:.1} MB counted, {resident:.1} MB resident");
-        };
-        let counted = measure(|| {
-            let held = |n: usize| move |_: &Run<'_>| assert!(n < JOBS);
-            let mut jobs = Vec::with_capacity(JOBS);
-            jobs.extend((0..JOBS).map(|n| rig.timers.after(HOUR).run(held(n)).unwrap()));
-            jobs.into_iter().for_each(|job| drop(job.cancel().unwrap()));
-        });
-        print("all jobs cancelled", counted.bytes_current);
-        print(end, counted.bytes_current + measure(|| act(&mut rig)).bytes_current);
-    }
 }

@@ -2,9 +2,7 @@
 //! executor of these tests keeps each run until the test begins it, so every order of events is
 //! possible without a second thread.
 
-use crate::common::{BlockedJob, Log, Rig, arrives, at, ms};
-use std::sync::Arc;
-use std::thread;
+use crate::common::{Log, Rig, at, ms};
 use wheelhouse_service::{ChangeError, EventKind, Missed, Run, Status};
 
 #[test]
@@ -70,15 +68,6 @@ fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     assert_eq!(log.take(), [(14, "first"), (19, "second")]);
 }
 
-#[test]
-fn a_session_without_a_time_to_live_ends_at_once() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let session = rig.timers.after(ms(0)).key("token").run(log.times()).unwrap();
-    assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec![0]));
-    assert_eq!(session.status(), Status::Finished);
-    assert!(rig.timers.job("token").is_none());
-}
-
 /// A refresh to a later time does not touch the timer. The old deadline passes without a run.
 #[test]
 fn a_session_that_is_refreshed_all_the_time_never_ends() {
@@ -94,34 +83,6 @@ fn a_session_that_is_refreshed_all_the_time_never_ends() {
     // One for each step of the test, and one for each time to live that passed.
     let polls = rig.timers.snapshot().counts.polls;
     assert!(polls < 2000, "{polls} polls");
-}
-
-#[test]
-fn runs_overlap_only_where_that_was_asked_for() {
-    let (mut rig, held, _) = Rig::with_held_runs();
-    let (blocked, waits) = BlockedJob::job();
-    let waits = Arc::new(waits);
-    let waits_too = Arc::clone(&waits);
-    let alone = rig.timers.every(ms(10)).run(move |run| waits(run)).unwrap();
-    let beside = rig.timers.every(ms(10)).times(3).run_overlapping(move |run| waits_too(run));
-    let beside = beside.unwrap();
-    let mut threads = Vec::new();
-    for (now, runs) in [(10, 2), (20, 1), (30, 1)] {
-        rig.play(now);
-        let due = held.take();
-        assert_eq!(due.len(), runs, "at {now}");
-        for run in due {
-            threads.push(thread::spawn(move || run.run()));
-            arrives(&blocked.begun);
-        }
-    }
-    assert_eq!((alone.runs(), beside.runs(), rig.timers.snapshot().running), (1, 3, 4));
-    drop(blocked);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
-    assert_eq!((alone.status(), beside.status()), (Status::Pending, Status::Finished));
-    rig.play(30);
-    let next = held.one().job().number();
-    assert_eq!((next, rig.timers.len()), (alone.number(), 1), "its period of 20");
 }
 
 /// If no worker is free, overlapping runs must not pile up.

@@ -36,27 +36,6 @@ fn a_single_job_is_tried_until_it_succeeds_and_keeps_its_key() {
     assert_eq!(rig.timers.snapshot().counts.failed, 2);
 }
 
-#[test]
-fn it_is_given_up_after_so_many_tries_and_without_a_backoff_after_the_first() {
-    let once = Backoff::new(ms(10)).attempts(1);
-    let thrice = Backoff::new(ms(10)).cap(ms(15)).attempts(3);
-    for (backoff, times) in [
-        (None, vec![(10, 1)]),
-        (Some(once), vec![(10, 1)]),
-        (Some(thrice), vec![(10, 1), (20, 2), (35, 3)]),
-    ] {
-        let ((mut rig, events), log) = (Rig::with_events(), Log::default());
-        let plan = rig.timers.after(ms(10)).named("job");
-        let plan = backoff.into_iter().fold(plan, |plan, backoff| plan.retry(backoff));
-        let job = plan.try_run(fails(&log, &[1, 2, 3, 4])).unwrap();
-        rig.play(1000);
-        assert_eq!(log.take(), times);
-        let error = format!("number {}", times.len());
-        assert_eq!((job.status(), job.last_error().as_ref()), (Status::Finished, Some(&error)));
-        assert_eq!(events.kinds().pop(), Some(EventKind::GaveUp(error)));
-    }
-}
-
 /// So that a retried report is for the night of its first attempt. The rule is not asked for a
 /// retry, nor for a run that is requested for now. Such a run and its retry are for no time.
 #[test]
@@ -102,34 +81,6 @@ fn tries_leave_a_schedule_as_it_is() {
 }
 
 #[test]
-fn a_run_that_fails_is_the_last_if_it_cancels_or_ends_its_job() {
-    let (mut rig, backoff) = (Rig::new(), Backoff::new(ms(10)));
-    let fails_and_ends = |run: &Run<'_>| {
-        run.end();
-        Err::<(), _>("it failed")
-    };
-    let cancels = |run: &Run<'_>| {
-        let job = run.job();
-        assert_eq!(job.refresh(ms(5)), Err(ChangeError::Running));
-        assert_eq!(job.cancel().map(drop), Err(ChangeError::Running));
-        Err::<(), _>("it failed")
-    };
-    let cancelled = rig.timers.after(ms(10)).key("key").retry(backoff).try_run(cancels).unwrap();
-    let ended = rig.timers.after(ms(10)).retry(backoff).named("job").try_run(fails_and_ends);
-    let periodic = rig.timers.every(ms(10)).retry(backoff).try_run(fails_and_ends);
-    rig.play(2000);
-    for (job, status) in [
-        (cancelled, Status::Cancelled),
-        (ended.unwrap(), Status::Finished),
-        (periodic.unwrap(), Status::Finished),
-    ] {
-        let its = (job.runs(), job.status());
-        assert_eq!((its, job.last_error().as_deref()), ((1, status), Some("it failed")));
-    }
-    assert_eq!((rig.timers.len(), rig.timers.snapshot().keys), (0, 0));
-}
-
-#[test]
 fn a_future_that_fails_or_takes_too_long_is_tried_again() {
     let ((mut rig, events), log) = (Rig::with_events(), Log::default());
     let times = log.times();
@@ -166,6 +117,7 @@ fn a_run_after_which_no_other_try_follows_is_told_as_given_up() {
     };
     let cancels: Attempt = |run| {
         assert_eq!(run.job().cancel().map(drop), Err(ChangeError::Running));
+        assert_eq!(run.job().refresh(ms(5)), Err(ChangeError::Running));
         Err("no")
     };
     let panics: Attempt = |_| panic!("no");
@@ -175,22 +127,35 @@ fn a_run_after_which_no_other_try_follows_is_told_as_given_up() {
     };
     let [failed, gave_up, panicked] =
         [EventKind::Failed, EventKind::GaveUp, EventKind::Panicked].map(|kind| kind("no".into()));
-    for (attempts, attempt, expected) in [
-        (9, ends, vec![&gave_up]),
-        (9, cancels, vec![&gave_up]),
-        (1, panics, vec![&panicked, &gave_up]),
-        (2, panics, vec![&panicked, &panicked, &gave_up]),
-        (9, ends_and_panics, vec![&panicked, &gave_up]),
-        (2, |_| Err("no"), vec![&failed, &gave_up]),
+    let (fails, done): (Attempt, _) = (|_| Err("no"), Status::Finished);
+    // Without a retry, which is zero here, the first attempt is the last.
+    for (attempts, attempt, end, expected) in [
+        (0, fails, (1, done), vec![&gave_up]),
+        (1, fails, (1, done), vec![&gave_up]),
+        (3, fails, (3, done), vec![&failed, &failed, &gave_up]),
+        (9, ends, (1, done), vec![&gave_up]),
+        (9, cancels, (1, Status::Cancelled), vec![&gave_up]),
+        (1, panics, (1, done), vec![&panicked, &gave_up]),
+        (2, panics, (2, done), vec![&panicked, &panicked, &gave_up]),
+        (9, ends_and_panics, (1, done), vec![&panicked, &gave_up]),
     ] {
         let (mut rig, events) = Rig::with_events();
+        let plan = rig.timers.after(ms(1));
         let backoff = Backoff::new(ms(1)).attempts(attempts);
-        let job = rig.timers.after(ms(1)).retry(backoff).try_run(attempt).unwrap();
+        let plan = if attempts == 0 { plan } else { plan.retry(backoff) };
+        let job = plan.key("key").try_run(attempt).unwrap();
         rig.play(1000);
         assert_eq!(events.kinds().iter().collect::<Vec<_>>(), expected);
+        assert_eq!((job.runs(), job.status()), end);
         assert_eq!(job.last_error().as_deref(), Some("no"));
-        assert_eq!(rig.timers.snapshot().counts.gave_up, 1);
+        let snapshot = rig.timers.snapshot();
+        assert_eq!((snapshot.counts.gave_up, snapshot.jobs, snapshot.keys), (1, 0, 0));
     }
+    let (mut rig, _) = Rig::with_events();
+    let plan = rig.timers.every(ms(10)).retry(Backoff::new(ms(1)));
+    let job = plan.try_run(ends).unwrap();
+    rig.play(1000);
+    assert_eq!((job.runs(), job.status()), (1, done));
     // The rule of this job has a single time.
     let (mut rig, events) = Rig::with_events();
     let mut times = std::iter::once(rig.clock.wall() + ms(1));

@@ -27,7 +27,7 @@ struct Expected {
 
 /// The state that a job and its script share.
 #[derive(Default)]
-struct Told {
+struct Shared {
     /// Runs that should not have begun.
     wrong: Log<String>,
     expected: Mutex<Expected>,
@@ -54,7 +54,7 @@ const CHANGES: [&[Change]; 5] = [
     &[Change::RunNow],
 ];
 
-impl Told {
+impl Shared {
     fn expected(&self) -> MutexGuard<'_, Expected> {
         self.expected.lock().unwrap()
     }
@@ -116,7 +116,7 @@ enum Kind {
 
 struct Job {
     handle: JobHandle,
-    told: Arc<Told>,
+    shared: Arc<Shared>,
     kind: Kind,
 }
 
@@ -131,8 +131,8 @@ struct World {
 
 fn schedule(world: &World, random: &mut Rng) -> Job {
     let all_paused = Arc::clone(&world.all_paused);
-    let told = Arc::new(Told { all_paused, ..Told::default() });
-    let (its, timers) = (Arc::clone(&told), &world.rig.timers);
+    let shared = Arc::new(Shared { all_paused, ..Shared::default() });
+    let (its, timers) = (Arc::clone(&shared), &world.rig.timers);
     let run = move |run: &Run<'_>| its.run(run);
     let (delay, period) = (ms(random.u64(..60)), ms(5 + random.u64(..40)));
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(timers.now().as_nanos()) + delay;
@@ -153,7 +153,7 @@ fn schedule(world: &World, random: &mut Rng) -> Job {
             (plan.try_run(fails_once).unwrap(), Kind::Repeats)
         }
     };
-    Job { handle, told, kind }
+    Job { handle, shared, kind }
 }
 
 /// One step of a script, on one of its jobs.
@@ -172,7 +172,7 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Rng) {
             timers.resume();
             return world.all_paused.store(false, Ordering::SeqCst);
         }
-        8 => return job.told.expected().next = CHANGES[random.usize(..CHANGES.len())],
+        8 => return job.shared.expected().next = CHANGES[random.usize(..CHANGES.len())],
         9 if random.u64(..4) == 0 => Change::Cancel,
         _ => {
             for _ in 0..random.usize(..3).min(world.kept.len()) {
@@ -184,7 +184,7 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Rng) {
     };
     // Some jobs are over, some are running.
     let now = timers.now().as_nanos() / 1_000_000;
-    job.told.change(&job.handle, change, now).unwrap_or_default();
+    job.shared.change(&job.handle, change, now).unwrap_or_default();
 }
 
 fn play(seed: u64, here: bool) {
@@ -213,8 +213,8 @@ fn play(seed: u64, here: bool) {
         }
     }
     for job in &jobs {
-        job.told.expected().next = &[];
-        job.told.change(&job.handle, Change::Resume, now).unwrap_or_default();
+        job.shared.expected().next = &[];
+        job.shared.change(&job.handle, Change::Resume, now).unwrap_or_default();
     }
     world.rig.timers.resume();
     world.all_paused.store(false, Ordering::SeqCst);
@@ -229,16 +229,16 @@ fn play(seed: u64, here: bool) {
                 world.kept.extend(held.take());
             }
         }
-        jobs.iter().map(|job| job.told.expected().runs).collect::<Vec<_>>()
+        jobs.iter().map(|job| job.shared.expected().runs).collect::<Vec<_>>()
     };
     let (before, after) = (settle(), settle());
     let mut go_on = 0;
     for (n, job) in jobs.iter().enumerate() {
         let (runs, more) = (after[n], after[n] - before[n]);
         let which = format!("seed {seed}, here {here}, job {n}: {runs} runs, {more} in the end");
-        assert_eq!(job.told.wrong.take(), Vec::<String>::new(), "{which}");
+        assert_eq!(job.shared.wrong.take(), Vec::<String>::new(), "{which}");
         match job.kind {
-            _ if job.told.expected().is_cancelled => assert_eq!(more, 0, "{which}"),
+            _ if job.shared.expected().is_cancelled => assert_eq!(more, 0, "{which}"),
             Kind::Once => assert_eq!((runs, job.handle.status()), (1, Status::Finished), "{which}"),
             // The periods are 5 to 45 ms, and a retry may follow each run.
             Kind::Repeats => {

@@ -15,14 +15,14 @@ const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
 
 /// Stops a service from any place, once. Without a way to stop, it drops the service.
 #[derive(Clone)]
-struct Stopper {
+pub(crate) struct Stopper {
     service: Arc<Mutex<Option<Service>>>,
     how: Option<Stop>,
     stopped: Sender<Option<Stopped>>,
 }
 
 impl Stopper {
-    fn new(how: impl Into<Option<Stop>>) -> (Self, Receiver<Option<Stopped>>) {
+    pub(crate) fn new(how: impl Into<Option<Stop>>) -> (Self, Receiver<Option<Stopped>>) {
         let (stopped, receiver) = bounded(1);
         (Self { service: Arc::default(), how: how.into(), stopped }, receiver)
     }
@@ -32,13 +32,20 @@ impl Stopper {
         let service = builder.start().unwrap();
         let timers = service.handle();
         timers.after(HOUR).run(|_| ()).unwrap();
-        *self.service.lock().unwrap() = Some(service);
+        self.give(service);
         timers
     }
 
-    fn stop(&self) {
-        let service = self.service.lock().unwrap().take();
-        if let Some(service) = service {
+    pub(crate) fn give(&self, service: Service) {
+        *self.service.lock().unwrap() = Some(service);
+    }
+
+    pub(crate) fn take(&self) -> Option<Service> {
+        self.service.lock().unwrap().take()
+    }
+
+    pub(crate) fn stop(&self) {
+        if let Some(service) = self.take() {
             // Without a way to stop, the closure is dropped, and the service with it.
             let stopped = self.how.map(|how| service.stop(how));
             self.stopped.send(stopped).unwrap();
@@ -188,7 +195,7 @@ fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once
 }
 
 /// Stops a service when it is dropped.
-struct StopsWhenDropped(Stopper);
+pub(crate) struct StopsWhenDropped(pub(crate) Stopper);
 
 impl Drop for StopsWhenDropped {
     fn drop(&mut self) {
@@ -296,7 +303,7 @@ fn on_the_only_thread_a_stop_waits_for_nothing_that_needs_this_thread() {
         };
         timers.after(ms(0)).run(first).unwrap();
         arrives(&held.begun);
-        // One has been handed out, and one is due.
+        // Two are due.
         timers.execute(|_| ()).unwrap();
         let due = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
         drop(held);

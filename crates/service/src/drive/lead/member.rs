@@ -100,13 +100,12 @@ impl Member {
         let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && lateness > PATIENCE);
         if blocks || is_slow {
             // This thread finds that it has lost the lead when the run ends.
-            pool.give_away(word);
+            pool.pass_lead(word);
         } else if pool.next_check.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
             pool.wake_standby();
         }
     }
 
-    /// A run has ended that took this long.
     #[inline]
     pub(crate) fn ended(&self, took: Duration) {
         let Some(pool) = &self.pool else { return };
@@ -171,7 +170,7 @@ impl Member {
             let next_check = if run != NONE {
                 let next_check = (run >> THREAD_BITS) + pool.patience();
                 if next_check <= at {
-                    pool.take_over(run, self.me as u64);
+                    pool.pass_lead(run);
                     continue;
                 }
                 next_check
@@ -199,9 +198,8 @@ impl Member {
 }
 
 impl Member {
-    /// A job begins on this thread.
     #[inline]
-    pub(crate) fn names_run(&self, id: Id) {
+    pub(crate) fn set_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
         let (running, (number, location)) = (&pool.running[self.me], id.words());
         running.location.store(location, Ordering::Relaxed);
@@ -211,7 +209,7 @@ impl Member {
     /// The run of this thread is over. To be called under the lock of its shard. Returns `true` if
     /// the lead was lost in it: then the leader may watch it.
     #[inline]
-    pub(crate) fn forgets_run(&self) -> bool {
+    pub(crate) fn clear_run(&self) -> bool {
         let Some(pool) = self.others() else { return false };
         pool.running[self.me].number.store(0, Ordering::Relaxed);
         !self.leads()

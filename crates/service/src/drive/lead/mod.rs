@@ -62,7 +62,6 @@ const AWAKE: u64 = 0;
 /// The standby sleeps until it is woken.
 const NEVER: u64 = u64::MAX;
 
-/// No thread.
 const NOBODY: u64 = u64::MAX;
 
 /// The bits of a word that contain the number of the thread.
@@ -181,22 +180,13 @@ impl Pool {
         [next, standby].into_iter().for_each(|thread| self.unpark(thread));
     }
 
-    /// Gives the lead from the thread that is in this run to the standby. If there is none, that
-    /// thread keeps the lead. A thread that becomes the standby after this finds the run.
-    fn give_away(&self, run: u64) {
+    /// Passes the lead from the thread that is in this run to the standby: the leader gives it
+    /// away, or the standby takes it, whichever comes first. Does nothing if there is no standby. A
+    /// thread that becomes the standby after this finds the run. All of that is done under the
+    /// lock. So when a thread that has lost the lead comes back, it is not named as the leader.
+    fn pass_lead(&self, run: u64) {
         let mut idle = self.idle.lock();
-        // The standby may have taken the lead already.
         if self.standby.load(Ordering::Relaxed) != NOBODY && self.end_run(run) {
-            self.promote(&mut idle);
-        }
-    }
-
-    /// Takes the lead for the standby from the leader, if that is still in this run. All of that is
-    /// done under the lock. So when a thread that has lost the lead comes back, it is no longer
-    /// named as the leader.
-    fn take_over(&self, run: u64, me: u64) {
-        let mut idle = self.idle.lock();
-        if self.standby.load(Ordering::Relaxed) == me && self.end_run(run) {
             self.promote(&mut idle);
         }
     }
