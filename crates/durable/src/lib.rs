@@ -4,7 +4,7 @@
 //! ```
 //! use std::time::Duration;
 //! use wheelhouse_durable::store::MemoryStore;
-//! use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
+//! use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, Next};
 //!
 //! let (sender, closed) = std::sync::mpsc::channel();
 //! let handlers = Handlers::new().on_bytes("close-order/1", move |run: &DurableRun<'_>, order| {
@@ -14,6 +14,11 @@
 //! let timers = Durable::start(MemoryStore::new(), handlers)?; // or a store that outlives it
 //! timers.after(Duration::from_millis(5)).key("order-17").schedule_bytes("close-order/1", "17")?;
 //! assert_eq!(closed.recv()?, (b"17".to_vec(), 1));
+//!
+//! let half_an_hour = Duration::from_secs(1_800);
+//! timers.after(half_an_hour).key("order-18").schedule_bytes("close-order/1", "18")?;
+//! timers.refresh("order-18", half_an_hour)?;
+//! assert_eq!(timers.cancel("order-18")?, Cancel::Cancelled);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -33,25 +38,19 @@
 //!
 //! * A [store] holds a row for each key, ordered by `visible_at`. A claim moves `visible_at` to the
 //!   end of a lease and returns a token, which the ack must contain. If a program dies, its jobs
-//!   become visible again when their leases end.
-//! * The start of a run is a separate change, **begin**, which is committed when a worker is free
-//!   for it. It counts the attempt. Until then the job can be cancelled, moved and replaced. If
-//!   workers are free at the time of the claim, the claim itself begins first attempts without a
-//!   *policy*: their plans set only a key and a due time.
+//!   become visible again when their leases end. The store's clock decides which jobs are due.
+//! * The start of a run is a separate change, **begin**, which counts the attempt. Until then the
+//!   job can be cancelled, moved and replaced. If workers are free at the time of the claim, the
+//!   claim itself begins first attempts without a *policy*: their plans set only a key and a due
+//!   time.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
-//!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it. A caller that
-//!   waits commits on its own thread if the committer has nothing to do.
-//! * The **claimer** is one thread. It leases due jobs, no more than may be in flight. The time of
-//!   the next claim and the renewals of leases are timers of its
-//!   [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
-//! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They receive
-//!   each run by [`execute`](wheelhouse_service::Handle::execute), which waits for no tick.
-//! * The workers poll the futures of [async handlers](Handlers::on_async), or [your
-//!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs), since
-//!   a future that waits occupies no thread.
+//!   one sync serves many callers.
+//! * The **claimer** is one thread. It leases due jobs, and renews the leases.
+//! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
+//!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your
+//!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs).
 //! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
 //!   stores share the workers.
-//! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
 //! The child of a `fork` has none of the threads: no job runs in it, and calls block forever. Start
 //! the timers after the last `fork`.
@@ -84,6 +83,7 @@ mod commit;
 mod drive;
 mod error;
 mod handlers;
+mod lease;
 mod observe;
 mod plan;
 #[cfg(feature = "sim")]
@@ -91,14 +91,16 @@ pub mod sim;
 #[cfg(feature = "sim")]
 mod simulated;
 pub mod store;
+mod timers;
 
 pub use commit::Commit;
-pub use drive::{Builder, Cancel, Durable, JobState, Jobs, Timers};
+pub use drive::{Builder, Durable};
 pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
 pub use store::When;
+pub use timers::{Cancel, JobState, Jobs, Timers};
 /// An async run for [`Builder::spawn_on`], the delays for [`Builder::backoff`], and the future that
 /// [`Durable::stop_async`] returns.
 pub use wheelhouse_service::{AsyncRun, Backoff, Stopping};

@@ -1,12 +1,10 @@
 //! The calls that a simulation on the same thread takes over. Without the feature `sim`, no code
 //! asks for it.
 
-use crate::error::Error;
 use crate::store::{Key, Outcome};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A simulation.
 pub(crate) trait Simulation {
     /// Waits until `is_done` returns `true`.
     fn wait(&self, is_done: &dyn Fn() -> bool);
@@ -28,23 +26,7 @@ pub(crate) fn set(simulation: Option<Rc<dyn Simulation>>) -> Option<Rc<dyn Simul
     CURRENT.replace(simulation)
 }
 
-fn current() -> Option<Rc<dyn Simulation>> {
+/// Returns the simulation that this thread plays.
+pub(crate) fn current() -> Option<Rc<dyn Simulation>> {
     CURRENT.with_borrow(Clone::clone)
-}
-
-/// [`Simulation::wait`]. Returns `false` if this thread plays no simulation.
-pub(crate) fn wait(is_done: &dyn Fn() -> bool) -> bool {
-    current().map(|simulation| simulation.wait(is_done)).is_some()
-}
-
-/// [`Simulation::told`], if this thread plays a simulation.
-pub(crate) fn told(key: &Key, outcome: &Result<Outcome, Error>) {
-    if let (Some(simulation), Ok(outcome)) = (current(), outcome) {
-        simulation.told(key, *outcome);
-    }
-}
-
-/// [`Simulation::random`]. `None` if this thread plays no simulation.
-pub(crate) fn random() -> Option<u64> {
-    current().map(|simulation| simulation.random())
 }

@@ -11,10 +11,8 @@ use std::pin::Pin;
 use std::task::{Context, Waker};
 use std::thread;
 use tokio::sync::watch;
-use wheelhouse_durable::store::{Change, Outcome, Store};
-use wheelhouse_durable::{
-    AsyncRun, Builder, Cancel, Error, EventKind, Handlers, Next, Scheduled, When,
-};
+use wheelhouse_durable::store::Store;
+use wheelhouse_durable::{AsyncRun, Builder, Cancel, Error, EventKind, Handlers, Next, Scheduled};
 
 /// A kind with async handlers, in tests that also have [`World::start_waiting`].
 const FUTURE: &str = "future/1";
@@ -23,7 +21,6 @@ const FUTURE: &str = "future/1";
 /// attempts wait until `go` is dropped.
 type Waits = Waiting<watch::Sender<()>, &'static str>;
 
-/// Sends a message when it is dropped.
 struct Tell(Sender<&'static str>);
 
 impl Drop for Tell {
@@ -58,7 +55,6 @@ fn start(world: &World, store: impl Store, set: impl FnOnce(Builder) -> Builder)
     Waiting { go, begun, timers }
 }
 
-/// The same, and a job that has begun.
 fn begin(world: &World, store: impl Store, set: impl FnOnce(Builder) -> Builder) -> Waits {
     let timers = start(world, store, set);
     schedule(&timers, "k");
@@ -123,10 +119,7 @@ fn a_future_is_dropped_when_another_program_has_its_job() {
     let world = World::new();
     // The program has no room for another run, so it does not claim the job before the other.
     let timers = begin(&world, world.store.clone(), |its| its.async_runs(1));
-    let row = world.find("k").unwrap();
-    let (key, token) = (row.key, row.state.lease().unwrap().token);
-    let release = Change::Release { key, token, when: When::After(secs(0)) };
-    assert_eq!(world.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
+    world.release("k", secs(0));
     let other = &world.claim_and_die(secs(15))[0];
     assert_eq!(other.job.attempt, 1, "the release took the attempt back");
     world.clock.advance(secs(10));

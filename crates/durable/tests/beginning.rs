@@ -3,25 +3,23 @@
 
 use crate::common::{
     Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, attempts_up_to, key,
-    millis, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
+    millis, put, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, Put, State, Store,
+    Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, State, Store,
 };
 use wheelhouse_durable::{Cancel, EventKind, Handlers, MAX_PAYLOAD, Next, When};
 
 /// Timers on a store that fails as planned, whose handlers wait.
 fn start_faulty(world: &World, workers: usize) -> Waiting {
-    let (handlers, with) = always_waiting();
-    with(world.builder(handlers).workers(workers).start(FaultyStore::new(world)).unwrap())
+    world.start_faulty_waiting(|its| its.workers(workers))
 }
 
 /// The same after a run that took no time. So all jobs of [`KIND`] that are due begin at once.
 fn at_no_pace(timers: Waiting) -> Waiting {
     schedule(&timers, "first");
-    assert_eq!(timers.next(), "first");
-    timers.go();
+    timers.runs("first");
     wait_acked(&timers, 1);
     timers
 }
@@ -56,14 +54,11 @@ fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     (0..2).for_each(|_| timers.go());
     assert_eq!(timers.next(), "waits", "no other job has begun");
     wait_acked(&timers, 3);
-    world.clock.advance(MINUTE);
-    assert_eq!(timers.next(), "moved");
-    timers.go();
-    wait_acked(&timers, 4);
-    world.clock.advance(MINUTE);
-    assert_eq!(timers.next(), "replaced");
-    timers.go();
-    wait_acked(&timers, 5);
+    for (key, runs) in [("moved", 4), ("replaced", 5)] {
+        world.clock.advance(MINUTE);
+        timers.runs(key);
+        wait_acked(&timers, runs);
+    }
     assert!(world.store.is_empty() && world.events.lock().is_empty());
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
 }
@@ -137,13 +132,11 @@ fn suspects_run_one_at_a_time() {
     timers.go();
     for suspect in ["suspect 2", "suspect 3"] {
         wait_for("the next has begun", &|| !timers.begun.is_empty());
-        assert_eq!(timers.next(), suspect);
-        timers.go();
+        timers.runs(suspect);
     }
     wait_for("all are acked", &|| timers.snapshot().counts.acked == 5);
 }
 
-/// A claim begins no runs while a job waits, although a worker is free.
 #[test]
 fn a_claim_begins_nothing_while_a_job_waits() {
     let world = World::new();
@@ -227,7 +220,7 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
         let closed = closed.lock();
         world.clock.advance(secs(1));
         wait_until("it is to begin, or has begun", || match by_claim {
-            true => world.find("k").is_some_and(|row| row.state.run().is_some()),
+            true => world.has_begun("k"),
             false => world.faults.commits().len() > commits.len(),
         });
         world.clock.advance(secs(31));
@@ -264,7 +257,6 @@ fn a_claim_begins_what_a_worker_is_free_for() {
     wait_until("all have ended", || world.store.is_empty());
 }
 
-/// The runs that a claim has begun do not wait for the commit that begins the others of the claim.
 #[test]
 fn what_a_claim_has_begun_does_not_wait_for_the_others() {
     for workers in [1, 2] {
@@ -277,11 +269,10 @@ fn what_a_claim_has_begun_does_not_wait_for_the_others() {
         world.clock.advance(secs(1));
         wait_until("the other is to begin", || world.faults.commits().len() > before);
         assert_eq!(timers.next(), "plain");
-        assert!(timers.begun.is_empty() && world.find("other").unwrap().state.run().is_none());
+        assert!(timers.begun.is_empty() && !world.has_begun("other"));
         drop(closed);
         timers.go();
-        assert_eq!(timers.next(), "other");
-        timers.go();
+        timers.runs("other");
         wait_acked(&timers, 3);
     }
 }
@@ -313,10 +304,7 @@ fn a_later_job_does_not_overtake_a_begin_in_the_queue() {
     wait_until("it is leased", || world.find("b").unwrap().state.is_held());
     assert!(timers.begun.recv_timeout(millis(50)).is_err(), "both wait for the committer");
     drop(closed);
-    for key in ["a", "b"] {
-        assert_eq!(timers.next(), key);
-        timers.go();
-    }
+    ["a", "b"].iter().for_each(|key| timers.runs(key));
     wait_acked(&timers, 4);
 }
 
@@ -331,12 +319,9 @@ fn a_job_that_waits_for_the_only_worker_may_lose_its_lease() {
     assert_eq!(timers.next(), "runs");
     world.faults.lock().to_begin.clear();
     schedule(&timers, "waits");
-    wait_until("it has begun", || world.find("waits").unwrap().state.run().is_some());
+    wait_until("it has begun", || world.has_begun("waits"));
     assert_no_claim_begins(&world);
-    let (key, row) = (Key::new("waits").unwrap(), world.find("waits").unwrap());
-    let (token, when) = (row.state.lease().unwrap().token, When::After(MINUTE));
-    let release = Change::Release { key, token, when };
-    assert_eq!(world.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
+    world.release("waits", MINUTE);
     world.clock.advance(secs(10));
     wait_until("its renewal is refused", || world.has_event(|kind| *kind == EventKind::LeaseLost));
     timers.go();
@@ -358,10 +343,7 @@ fn a_run_that_its_claim_has_begun_without_a_worker_is_released() {
     let builder = world.builder(handlers).workers(1);
     let timers = with(builder.start_shards([slow, fast]).unwrap());
     let put = |store: &MemoryStore, key: &str| {
-        let (key, kind, when) = (Key::new(key).unwrap(), KIND.into(), When::After(secs(0)));
-        let (payload, policy, replace) = (Vec::new(), String::new(), false);
-        let put = Change::Put(Put { key, kind, payload, policy, when, replace });
-        assert_eq!(store.clone().commit(&[put]).unwrap(), [Outcome::Done]);
+        assert_eq!(store.clone().commit(&[put(key, KIND, "")]).unwrap(), [Outcome::Done]);
     };
     let row = || one.clone().find(&Key::new("second").unwrap()).unwrap().unwrap();
     let closed = faults.answer_gate.lock();
@@ -405,7 +387,6 @@ fn a_lost_answer_of_a_claim_costs_an_attempt_and_no_job() {
     }
 }
 
-/// Runs that could not begin during an outage do not all begin when the store is back.
 #[test]
 fn no_more_begin_after_an_outage_than_there_are_workers() {
     let world = World::new();

@@ -66,7 +66,6 @@ fn a_stop_waits_for_a_caller_that_commits() {
     assert!(matches!(refused, Err(Error::Stopped)));
 }
 
-/// Jobs that are scheduled together are one commit, or none.
 #[test]
 fn jobs_are_scheduled_together_or_not_at_all() {
     let world = World::new();
@@ -135,7 +134,6 @@ fn what_cannot_be_stored_is_refused_at_once() {
     assert_eq!(world.store.len(), 2);
 }
 
-/// Many threads wait, each for its own change.
 #[test]
 fn threads_share_commits() {
     let world = World::new();

@@ -9,7 +9,6 @@ use std::time::Duration;
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Backoff, Builder, Cancel, Error, Handlers, Next, StartError};
 
-/// The longest visibility timeout and the longest time between polls.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 type Set = fn(Builder) -> Builder;
@@ -40,7 +39,6 @@ fn settings_that_cannot_be_are_refused() {
     assert!(matches!(start(world.builder(twice)), Err(StartError::DuplicateKind(_))));
 }
 
-/// The largest settings work.
 #[test]
 fn large_settings_do_not_panic() {
     let world = World::new();
@@ -127,7 +125,6 @@ fn a_stop_need_not_wait_for_ever() {
     assert_eq!(world.claim_and_die(secs(1))[0].job.attempt, 2, "the run is repeated");
 }
 
-/// A stop ends although the store is unreachable.
 #[test]
 fn a_stop_ends_though_the_store_is_away() {
     let world = World::new();

@@ -2,8 +2,7 @@
 //! forever. In `sim/promises.rs` each kind of call fails, before and after its effect.
 
 use crate::common::{
-    Fault, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
-    wait_until,
+    Fault, KIND, MINUTE, World, done, millis, schedule, secs, wait_acked, wait_until,
 };
 use wheelhouse_durable::store::StoreError;
 use wheelhouse_durable::{Cancel, Error, Event, EventKind, Handlers, Next};
@@ -15,6 +14,10 @@ fn a_failed_commit_is_told() {
         let world = World::new();
         let timers = world.start_faulty(Handlers::new());
         let schedule = || timers.after(MINUTE).key("k").schedule_bytes(KIND, "");
+        world.faults.down(true);
+        assert!(matches!(timers.now(), Err(Error::Store(_))));
+        assert!(world.events.lock().is_empty(), "the error of a lookup is no event");
+        world.faults.down(false);
         world.faults.plan([fault]);
         let error = schedule().unwrap_err();
         assert!(matches!(&error, Error::Store(why) if why.is_transient()), "{error}");
@@ -57,8 +60,7 @@ fn an_ack_is_repeated_until_it_is_taken() {
 #[test]
 fn an_ack_is_repeated_between_renewals() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
-    let timers = with(world.start_faulty(handlers));
+    let timers = world.start_faulty_waiting(|its| its);
     schedule(&timers, "k");
     timers.next();
     world.faults.down(true);

@@ -4,27 +4,17 @@ use crate::common::{
     KIND, MINUTE, World, damaged, millis, receive, secs, unavailable, wait_acked, wait_all,
     wait_until,
 };
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::unbounded;
 use std::thread;
-use wheelhouse_durable::{AsyncRun, Durable, Handlers, MAX_PAYLOAD, Next};
+use wheelhouse_durable::{Handlers, MAX_PAYLOAD, Next};
 
 /// A kind whose handler is a closure. That of [`KIND`] is async.
 const SYNC: &str = "sync/1";
 
-/// Handlers of both kinds, which do nothing.
 fn both() -> Handlers {
     Handlers::new()
         .on_async_bytes(KIND, |_, _| async { Ok(Next::Done) })
         .on_bytes(SYNC, |_, _| Ok(Next::Done))
-}
-
-/// Timers whose async runs come to the receiver. The receiver must be dropped first, since the stop
-/// of the timers waits for the runs in it: bind the two as `(timers, runs)`.
-fn with_runs(world: &World) -> (Durable, Receiver<AsyncRun>) {
-    let (sender, runs) = unbounded();
-    let builder = world.builder(both());
-    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
-    (builder.start(world.store.clone()).unwrap(), runs)
 }
 
 /// A backlog is worked off at a rate, by the test clock. That of one lane does not use up the rate.
@@ -87,7 +77,11 @@ fn a_lane_whose_claims_fail_does_not_block_the_other() {
 #[test]
 fn each_lane_has_its_own_bytes() {
     let world = World::new();
-    let (timers, runs) = with_runs(&world);
+    let (sender, runs) = unbounded();
+    let builder = world.builder(both());
+    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
+    let timers = builder.start(world.store.clone()).unwrap();
+    let runs = runs; // Dropped before the timers, whose stop waits for the runs in it.
     for _ in 0..20 {
         timers.after(secs(0)).schedule_bytes(KIND, vec![0; MAX_PAYLOAD]).unwrap();
     }

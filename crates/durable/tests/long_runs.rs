@@ -11,7 +11,6 @@ use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, State, StoreClock};
 use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
-/// Handlers that wait in the runs of this job.
 fn waiting_for(who: &'static str) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
     waiting(move |run, wait| {
         if key(run) == who {
@@ -36,10 +35,9 @@ fn a_handler_that_hangs_loses_its_job() {
     let timers = with(builder.start(world.store.clone()).unwrap());
     schedule(&timers, "k");
     timers.next();
-    let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
     for third in 1..=5 {
         world.clock.advance(secs(10));
-        wait_until("renewal", || until(&world) == Some(30 + third * 10));
+        wait_until("renewal", || world.visible_at("k") == Some(30 + third * 10));
     }
     let events = |wanted: fn(&EventKind) -> bool| {
         world.events.lock().iter().filter(|event| wanted(&event.kind)).count()
@@ -54,7 +52,7 @@ fn a_handler_that_hangs_loses_its_job() {
     let (handlers, taken) = telling(|run| (run.attempt(), run.token()));
     let second = world.start(handlers);
     world.clock.advance(secs(19));
-    assert!(taken.is_empty() && until(&world) == Some(80), "the lease lasts");
+    assert!(taken.is_empty() && world.visible_at("k") == Some(80), "the lease lasts");
     world.clock.advance(secs(1));
     let (attempt, new) = receive(&taken);
     assert!(attempt == 2 && new > old, "{new:?} after {old:?}");
@@ -85,7 +83,6 @@ fn a_job_may_have_a_limit_of_its_own() {
     assert_eq!(timers.snapshot().counts.timed_out, 2);
 }
 
-/// The stop does not wait for the run that calls it, and the run is acked.
 #[test]
 fn a_run_may_stop_its_own_timers() {
     for way in ["drop", "stop", "async drop", "async stop"] {
@@ -161,8 +158,7 @@ fn a_job_that_hangs_takes_one_worker() {
     timers.go();
     wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
     world.clock.advance(secs(10));
-    assert_eq!(timers.next(), "hangs");
-    timers.go();
+    timers.runs("hangs");
     wait_acked(&timers, 4);
     assert!(world.store.is_empty());
 }
@@ -181,9 +177,7 @@ fn a_stop_calls_what_has_begun() {
     for key in ["first", "second"] {
         schedule(&timers, key);
     }
-    wait_until("both have begun", || {
-        world.find("second").is_some_and(|row| row.state.run().is_some())
-    });
+    wait_until("both have begun", || world.has_begun("second"));
     assert_eq!(timers.cancel("second").unwrap(), Cancel::Running);
     let watch = timers.timers();
     std::thread::scope(|scope| {
@@ -192,8 +186,7 @@ fn a_stop_calls_what_has_begun() {
         // Leases are renewed while the stop waits, and no more jobs are claimed.
         let claims = [1, 2, 3, 4].map(|third| {
             world.clock.advance(secs(10));
-            let until = || world.find("first").unwrap().visible_at.as_millis() / 1_000;
-            wait_until("renewal", || until() == 30 + 10 * third);
+            wait_until("renewal", || world.visible_at("first") == Some(30 + 10 * third));
             watch.snapshot().counts.claims
         });
         assert_eq!(claims[2], claims[3], "it continues to claim");
@@ -214,9 +207,7 @@ fn a_stop_calls_what_a_claim_has_begun() {
     std::thread::scope(|scope| {
         let closed = world.faults.answer_gate.lock();
         world.clock.advance(secs(1));
-        wait_until("its claim has begun it", || {
-            world.find("k").is_some_and(|row| row.state.run().is_some())
-        });
+        wait_until("its claim has begun it", || world.has_begun("k"));
         assert_eq!(world.start(Handlers::new()).cancel("k").unwrap(), Cancel::Running);
         scope.spawn(|| timers.stop());
         wait_until("it is being stopped", || watch.is_stopped());

@@ -37,7 +37,7 @@ fn play() -> (World, Durable) {
 }
 
 #[test]
-fn each_kind_is_counted_and_the_whole_is_their_sum() {
+fn each_kind_is_counted_and_shown_with_the_sum() {
     let (_world, timers) = play();
     let snapshot = timers.snapshot();
     let of = |kind: &str| snapshot.kinds[kind].counts;
@@ -57,26 +57,9 @@ fn each_kind_is_counted_and_the_whole_is_their_sum() {
     let max = kinds.iter().map(|kind| runs(kind).1.max).max();
     assert_eq!((snapshot.lateness.sum, Some(snapshot.lateness.max)), (sum, max));
     assert!(snapshot.claim_time.count >= 2 && snapshot.claim_time.sum >= snapshot.claim_time.max);
-}
 
-/// The offset is 0 if store and machine have the same clock; a store with another clock shows its
-/// offset.
-#[test]
-fn the_offset_of_the_clocks_is_shown() {
-    let (world, timers) = play();
-    assert_eq!(timers.snapshot().clock_offset, 0);
-    world.clock.advance(secs(5));
-    let here = wheelhouse_service::ManualClock::new();
-    let handlers = Handlers::new().on_bytes("close/1", |_, _| Ok(Next::Done));
-    let behind = Durable::builder(handlers).clock(here).start(world.store.clone()).unwrap();
-    wait_until("a claim", || behind.snapshot().clock_offset != 0);
-    assert!(behind.snapshot().clock_offset >= 5_000, "{}", behind.snapshot().clock_offset);
-}
-
-#[test]
-fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
-    let (_world, timers) = play();
-    let text = timers.snapshot().prometheus();
+    // The text has every metric once, with its type.
+    let text = snapshot.prometheus();
     for line in [
         "# TYPE wheelhouse_durable_jobs_scheduled_total counter",
         "wheelhouse_durable_jobs_scheduled_total{kind=\"close/1\"} 3",
@@ -102,4 +85,12 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     let is_number =
         |line: &&str| line.rsplit_once(' ').is_some_and(|(_, n)| n.parse::<f64>().is_ok());
     assert!(samples.iter().all(is_number), "{text}");
+}
+
+#[test]
+fn the_offset_of_the_clocks_is_shown() {
+    let (world, here) = (World::new(), wheelhouse_service::ManualClock::new());
+    world.clock.advance(secs(5));
+    let behind = world.builder(done()).clock(here).start(world.store.clone()).unwrap();
+    wait_until("a claim", || behind.snapshot().clock_offset >= 5_000);
 }

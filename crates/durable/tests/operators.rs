@@ -1,16 +1,15 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs,
+    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, put, receive, schedule, secs,
     telling, wait_acked, wait_until,
 };
 use crossbeam_channel::bounded;
-use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Put, Store, When};
+use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Store};
 use wheelhouse_durable::{
     Cancel, Durable, DurableRun, Error, EventKind, Handlers, JobState, Scheduled, Stop,
 };
 
-/// The key and the due time in seconds.
 fn seen(run: &DurableRun<'_>) -> (String, u64) {
     (run.key().to_string(), run.due().as_millis() / 1_000)
 }
@@ -48,7 +47,6 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(kept, Scheduled::Created);
 }
 
-/// A job that was cancelled during its run has no next occurrence, so an update schedules it again.
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();
@@ -179,7 +177,6 @@ fn a_kind_and_all_of_them_can_be_paused() {
     assert_eq!((counts.scheduled, counts.cancelled), (0, 0), "a pause is no job");
 }
 
-/// Dead letters beyond a number or an age are removed, the oldest first.
 #[test]
 fn dead_letters_are_kept_by_age_and_number() {
     for by_age in [false, true] {
@@ -207,20 +204,13 @@ fn dead_letters_are_kept_by_age_and_number() {
     }
 }
 
-/// The put of a job, as another program could have written it.
-fn put(key: String, kind: &str, policy: &str) -> Change {
-    let (key, kind, when) = (Key::new(key).unwrap(), kind.into(), When::After(secs(0)));
-    let (payload, policy, replace) = (Vec::new(), policy.to_owned(), false);
-    Change::Put(Put { key, kind, payload, policy, when, replace })
-}
-
 /// An older program does not know the policy of a job. It leaves the job to a newer one: a release
 /// delays the job by a second, or by as much as it is late already. Not all of them are reported.
 #[test]
 fn a_job_of_a_newer_program_is_left_to_it() {
     let world = World::new();
     let (handlers, begun) = telling(seen);
-    drop(world.store.clone().commit(&[put("k".to_owned(), KIND, "colour=blue")]).unwrap());
+    drop(world.store.clone().commit(&[put("k", KIND, "colour=blue")]).unwrap());
     let timers = world.start(handlers);
     for (now, visible) in [(0, 1_000), (1_000, 2_000), (2_000, 4_000), (4_000, 8_000)] {
         let is_so = |row: Entry| (row.visible_at.as_millis(), row.attempt) == (visible, 0);
@@ -232,7 +222,6 @@ fn a_job_of_a_newer_program_is_left_to_it() {
     timers.stop();
 }
 
-/// Makes dead letters, as if other programs had.
 fn bury(world: &World, letters: usize) {
     let mut store = world.store.clone();
     let puts: Vec<_> = (0..letters).map(|n| put(format!("{n}"), "buried/1", "")).collect();
@@ -267,8 +256,7 @@ fn leases_are_renewed_between_the_pages_of_dead_letters() {
     for third in 1..=5 {
         world.clock.advance(secs(10));
         receive(&pages);
-        let until = || world.find("k").unwrap().visible_at.as_millis() / 1_000;
-        wait_until("renewal", || until() == 90 + 10 * third);
+        wait_until("renewal", || world.visible_at("k") == Some(90 + 10 * third));
     }
     drop(pages);
     wait_until("the letters are removed", || timers.dead(None, 99).unwrap().len() == 3);

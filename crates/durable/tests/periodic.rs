@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use wheelhouse_durable::{Cancel, DurableRun, Error, Handlers, Late, Missed, Next};
 
 /// Occurrence, number of missed occurrences, due time in seconds.
-fn place(run: &DurableRun<'_>) -> (u64, u64, u64) {
+fn occurrence(run: &DurableRun<'_>) -> (u64, u64, u64) {
     (run.occurrence(), run.missed(), run.due().as_millis() / 1_000)
 }
 
@@ -17,7 +17,7 @@ fn one_run_catches_up() {
     let world = World::new();
     let (sender, seen) = unbounded();
     let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(place(run))?;
+        sender.send(occurrence(run))?;
         if run.occurrence() == 0 && run.attempt() < 3 { Err("no".into()) } else { Ok(Next::Done) }
     });
     let timers = world.start(Handlers::new());
@@ -53,7 +53,7 @@ fn cron_lines_are_stored() {
     assert!(matches!(timers.cron("0 0 9 * * MON 2020", "UTC"), Err(Error::Rule(_))));
     timers.stop();
 
-    let (handlers, seen) = telling(place);
+    let (handlers, seen) = telling(occurrence);
     let timers = world.start(handlers);
     world.clock.advance(Duration::from_secs(3_600));
     assert_eq!(receive(&seen), (0, 0, 1_774_661_400)); // 02:30 CET
@@ -103,7 +103,7 @@ fn a_handler_may_ask_for_another_run() {
     let handlers = || {
         let sender = sender.clone();
         Handlers::new().on_bytes(KIND, move |run, payload| {
-            sender.send((place(run), run.attempt(), payload.to_vec()))?;
+            sender.send((occurrence(run), run.attempt(), payload.to_vec()))?;
             Ok(if run.occurrence() < 2 { Next::After(10 * MINUTE) } else { Next::Done })
         })
     };
@@ -126,7 +126,6 @@ fn a_handler_may_ask_for_another_run() {
     assert_eq!(receive(&seen), ((4, 0, 44 * 60), 1, Vec::new()));
 }
 
-/// If an occurrence has used up its attempts, the job continues with the next occurrence.
 #[test]
 fn a_series_outlives_an_occurrence_that_fails() {
     let world = World::new();

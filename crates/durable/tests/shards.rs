@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use wheelhouse_durable::store::{Key, MemoryStore, Store};
 use wheelhouse_durable::{Cancel, Durable, Error, EventKind, Handlers, Next, StartError, Stop};
 
-/// Three stores on one clock.
 fn three() -> (World, [MemoryStore; 3]) {
     let world = World::new();
     let stores = [(); 3].map(|()| world.other_store());
@@ -19,7 +18,6 @@ fn two(world: &World, second: &MemoryStore) -> [Box<dyn Store>; 2] {
     [Box::new(FaultyStore::new(world)), Box::new(second.clone())]
 }
 
-/// Schedules 40 jobs on two stores.
 fn schedule_forty(timers: &Durable) {
     for n in 0..40 {
         timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
@@ -184,16 +182,6 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
         world.clock.advance(secs(2));
         wait_acked(&timers, 40);
     }
-}
-
-/// An error that a call returns is not reported as an event too.
-#[test]
-fn the_error_of_a_call_is_no_event() {
-    let world = World::new();
-    let timers = world.start_faulty(Handlers::new());
-    world.faults.down(true);
-    assert!(matches!(timers.now(), Err(Error::Store(_))));
-    assert!(world.events.lock().is_empty());
 }
 
 /// A store that has lost its data is reported, not silently used as a new one. If it was

@@ -1,8 +1,7 @@
 //! How a job ends, the change that commits it, and what follows from the outcome.
 
-use super::flight::Flown;
-use crate::commit::{Pending, Rank, Receives};
-use crate::handlers::{Held, Mark};
+use crate::commit::{Pending, Receives};
+use crate::lease::{InFlight, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Change, Outcome, StoreError, When};
 use std::sync::Arc;
@@ -28,63 +27,52 @@ pub(super) enum End {
     NotUnderstood(Duration),
 }
 
-impl End {
-    fn change(&self, held: &Held) -> Change {
-        let (key, token) = (held.name.key.clone(), held.token);
-        match self {
-            Self::Done(again) | Self::GaveUp(_, again) | Self::Skipped(again) => {
+/// The end of a job, on its way to the store. The job is in flight until this is dropped.
+pub(crate) struct Ended {
+    end: End,
+    in_flight: InFlight,
+    /// An earlier commit of it failed, but may have taken effect.
+    repeated: bool,
+}
+
+impl Ended {
+    pub(super) fn new(end: End, in_flight: InFlight) -> Self {
+        Self { end, in_flight, repeated: false }
+    }
+
+    pub(crate) fn change(&self) -> Change {
+        let lease = &self.in_flight.lease;
+        let (key, token) = (lease.name.key.clone(), lease.token);
+        match &self.end {
+            End::Done(again) | End::GaveUp(_, again) | End::Skipped(again) => {
                 Change::Ack { key, token, again: *again }
             }
-            Self::Retried(_, wait) => Change::Retry { key, token, when: When::After(*wait) },
-            Self::Dead(reason) => Change::Bury { key, token, reason: reason.clone() },
-            Self::Released(wait) | Self::NotUnderstood(wait) => {
+            End::Retried(_, wait) => Change::Retry { key, token, when: When::After(*wait) },
+            End::Dead(reason) => Change::Bury { key, token, reason: reason.clone() },
+            End::Released(wait) | End::NotUnderstood(wait) => {
                 Change::Release { key, token, when: When::After(*wait) }
             }
         }
     }
 }
 
-/// The end of a job, on its way to the store. The job is in flight until this is dropped.
-pub(crate) struct Ended {
-    end: End,
-    flown: Flown,
-    /// An earlier commit of it failed, but may have taken effect.
-    repeated: bool,
-}
-
-impl Ended {
-    pub(super) fn new(end: End, flown: Flown) -> Self {
-        Self { end, flown, repeated: false }
-    }
-
-    /// Returns the change that commits it.
-    pub(crate) fn change(&self) -> Change {
-        self.end.change(self.flown.held())
-    }
-}
-
 impl Receives for Ended {
-    fn rank(&self) -> Rank {
-        Rank::Usual
-    }
-
-    /// Counts and reports the end.
     fn tell(self: Box<Self>, outcome: Outcome) {
-        let Self { end, flown, repeated } = *self;
-        let (name, reporter) = (&flown.held().name, flown.reporter());
+        let Self { end, in_flight, repeated } = *self;
+        let (name, reporter) = (&in_flight.lease.name, in_flight.reporter());
         let counts = &reporter.counters.of(&name.kind).counts;
         let done = match outcome {
             Outcome::Done => true,
             // The run has already ended. If this is a repeat, the failed commit has ended it. If
             // the lease has run out since, another program may have ended it instead.
-            Outcome::Absent | Outcome::Superseded => repeated && !flown.is_lost(),
+            Outcome::Absent | Outcome::Superseded => repeated && !in_flight.is_lost(),
             _ => false,
         };
         let is_closed = outcome == Outcome::Closed;
         // Otherwise the job was cancelled, moved or replaced while it waited.
-        let is_lost = flown.held().has(Mark::Begun) || flown.is_lost();
+        let is_lost = in_flight.lease.has(Mark::Begun) || in_flight.is_lost();
         // Once for each lease: a refused renewal may have counted it.
-        if !done && !is_closed && is_lost && flown.held().mark(Mark::Superseded) {
+        if !done && !is_closed && is_lost && in_flight.lease.mark(Mark::Superseded) {
             count(&counts.leases_lost);
         }
         match end {
@@ -106,7 +94,7 @@ impl Receives for Ended {
             return Some((self.change(), self));
         }
         // Refused for good: the lease runs out, and the attempt counts.
-        let (name, reporter) = (&self.flown.held().name, self.flown.reporter());
+        let (name, reporter) = (&self.in_flight.lease.name, self.in_flight.reporter());
         reporter.job(name, EventKind::EndRefused(error.to_string()));
         None
     }

@@ -2,7 +2,8 @@
 
 use super::run::{Answer, Failed, Span};
 use super::work::Task;
-use crate::handlers::{Handler, Held, Mark, Occurrence, RunFuture};
+use crate::handlers::{Handler, Occurrence, RunFuture};
+use crate::lease::{JobLease, Mark};
 use crate::observe::EventKind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,15 +14,14 @@ use wheelhouse_service::internal::guarded;
 /// The future that an executor polls. The first poll calls the handler. It is ready when the
 /// handler's future is ready, or was dropped because the run must end.
 ///
-/// Each event that must end the run wakes this future, by [`Held::wake`]. The next poll then drops
-/// the handler's future. So only the executor drops it, and never while it is polled.
+/// Each event that must end the run wakes this future, by [`JobLease::wake`]. The next poll then
+/// drops the handler's future. So only the executor drops it, and never while it is polled.
 pub(super) struct HandlerFuture {
     task: Task,
     /// `None` before the handler is called, and when the run has ended.
     call: Option<Call>,
 }
 
-/// The call of a handler.
 struct Call {
     future: RunFuture,
     occurrence: Occurrence,
@@ -41,18 +41,17 @@ enum Reason {
 }
 
 impl Call {
-    /// When the run reaches its limit.
-    fn limit(&self, held: &Held) -> Option<Moment> {
-        self.began.checked_add(held.limit?)
+    fn limit(&self, lease: &JobLease) -> Option<Moment> {
+        self.began.checked_add(lease.limit?)
     }
 
-    fn must_end(&self, held: &Held, now: Moment) -> Option<Reason> {
-        if held.has(Mark::Abandoned) {
+    fn must_end(&self, lease: &JobLease, now: Moment) -> Option<Reason> {
+        if lease.has(Mark::Abandoned) {
             Some(Reason::Abandoned)
-        } else if held.is_lost(now) {
+        } else if lease.is_lost(now) {
             Some(Reason::Lost)
         } else {
-            self.limit(held).filter(|limit| *limit <= now).map(|_| Reason::TimedOut)
+            self.limit(lease).filter(|limit| *limit <= now).map(|_| Reason::TimedOut)
         }
     }
 
@@ -76,7 +75,7 @@ impl HandlerFuture {
     fn call(&mut self) -> bool {
         let Some((occurrence, began)) = self.task.begin_call() else { return false };
         let payload = std::mem::take(&mut self.task.job.payload);
-        let Some(Handler::Async(handler)) = self.task.shared().handlers.get(self.task.kind())
+        let Some(Handler::Async(handler)) = self.task.shared().handlers.get(&self.task.job.kind)
         else {
             unreachable!("it is claimed for the lane of its handler")
         };
@@ -97,19 +96,19 @@ impl HandlerFuture {
     /// of the handler, or with the reason why the future must be dropped.
     fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<Result<Answer, Reason>> {
         let Some(call) = &mut self.call else { unreachable!("its handler was called") };
-        let (held, shared) = (&self.task.held, self.task.shared());
+        let (lease, shared) = (&self.task.lease, self.task.shared());
         // Registered before the check: an event after the check finds the waker.
-        held.wake_by(context.waker());
-        if let Some(reason) = call.must_end(held, shared.clock.now()) {
+        lease.wake_by(context.waker());
+        if let Some(reason) = call.must_end(lease, shared.clock.now()) {
             return Poll::Ready(Err(reason));
         }
         if let Poll::Ready(answer) = call.poll(context) {
             return Poll::Ready(Ok(answer));
         }
-        let Some(service) = shared.waiting.service() else { return Poll::Pending };
+        let service = &self.task.waiting().service;
         loop {
-            let until = held.until();
-            let next = call.limit(held).map_or(until, |limit| limit.min(until));
+            let until = lease.until();
+            let next = call.limit(lease).map_or(until, |limit| limit.min(until));
             let sleep = call.sleep.get_or_insert_with(|| service.sleep_until(next));
             match Pin::new(sleep).poll(context) {
                 Poll::Pending => return Poll::Pending,
@@ -119,13 +118,12 @@ impl HandlerFuture {
                 Poll::Ready(Ok(())) => call.sleep = None,
             }
             // If the lease was renewed, the loop sleeps again.
-            if let Some(reason) = call.must_end(held, shared.clock.now()) {
+            if let Some(reason) = call.must_end(lease, shared.clock.now()) {
                 return Poll::Ready(Err(reason));
             }
         }
     }
 
-    /// Drops the handler's future, and ends the run.
     fn end(&mut self, ended: Result<Answer, Reason>) {
         let Some(Call { future, occurrence, began, span, .. }) = self.call.take() else { return };
         span.in_scope(|| guarded(|| drop(future)).unwrap_or_default());
@@ -134,20 +132,17 @@ impl HandlerFuture {
             Err(Reason::Lost) => return self.task.lose(),
             // The lease runs out, and the attempt counts.
             Err(Reason::Abandoned) => return self.task.withdraw(),
-            Err(Reason::TimedOut) => Err(Failed::Error(self.time_out())),
+            Err(Reason::TimedOut) => {
+                let lease = &self.task.lease;
+                let limit = lease.limit.unwrap_or_default();
+                // Unless the claimer has reported it.
+                if lease.mark(Mark::TimedOut) {
+                    self.task.shared().reporter.job(&lease.name, EventKind::TimedOut(limit));
+                }
+                Err(Failed::Error(format!("it reached its limit of {limit:?} and was dropped")))
+            }
         };
         self.task.answered(answer, began, occurrence);
-    }
-
-    /// Reports that the run has reached its limit, unless the claimer has reported it. Returns the
-    /// reason as text.
-    fn time_out(&self) -> String {
-        let held = &self.task.held;
-        let limit = held.limit.unwrap_or_default();
-        if held.mark(Mark::TimedOut) {
-            self.task.shared().reporter.job(&held.name, EventKind::TimedOut(limit));
-        }
-        format!("it reached its limit of {limit:?} and was dropped")
     }
 }
 

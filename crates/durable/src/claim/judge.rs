@@ -3,7 +3,7 @@
 
 use super::ended::End;
 use crate::handlers::Occurrence;
-use crate::plan::{Late, Missed, Policy, Repeat};
+use crate::plan::{CronRule, Late, Missed, Policy, Repeat};
 use crate::store::{Again, Entry, Timestamp, When};
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
             (Some(job.due.saturating_add(Duration::from_millis(after))), missed)
         }
         Some(Repeat::Cron { line, zone }) => {
-            let mut rule = CronRule::stored(line, zone).ok()?;
+            let mut rule = CronRule::stored(line, zone)?;
             let (mut next, mut missed) = (rule.next(job.due), 0);
             while policy.missed == Missed::Once && missed < MOST_MISSED {
                 let Some(past) = next.filter(|next| *next <= now) else { break };
@@ -75,71 +75,6 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
     let due = due.filter(|due| policy.expires.is_none_or(|expires| *due < expires));
     let occurrence = job.occurrence + missed + 1;
     Some((due.map(|due| Again { when: When::At(due), occurrence }), missed))
-}
-
-/// The remedy on a machine without time zones.
-#[cfg(feature = "cron")]
-const NO_ZONES: &str =
-    "install the package `tzdata`, or add `jiff` with its feature `tzdb-bundle-always`";
-
-/// A cron line in a time zone.
-#[cfg(feature = "cron")]
-pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
-
-#[cfg(feature = "cron")]
-impl CronRule {
-    /// Reads a line and a zone as users write them.
-    ///
-    /// # Errors
-    ///
-    /// A message, if they cannot be understood.
-    pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
-        let cron = wheelhouse_service::cron::Cron::new(line, time_zone(zone)?);
-        cron.map(Self).map_err(|error| error.to_string())
-    }
-
-    /// Reads a line and a zone as they are stored: see [`plain`](Self::plain). Lines that older
-    /// versions stored keep their meaning.
-    fn stored(line: &str, zone: &str) -> Result<Self, String> {
-        let cron = wheelhouse_service::cron::Cron::from_plain(line, time_zone(zone)?);
-        cron.map(Self).map_err(|error| error.to_string())
-    }
-
-    /// The line to store. Every version reads it alike.
-    pub(crate) fn plain(&self) -> &str {
-        self.0.plain()
-    }
-
-    /// Returns the first time after `after`. `None` if there is none.
-    pub(crate) fn next(&mut self, after: Timestamp) -> Option<Timestamp> {
-        wheelhouse_service::Rule::next(&mut self.0, after.to_system_time()?)
-            .map(Timestamp::at_or_after)
-    }
-}
-
-#[cfg(feature = "cron")]
-fn time_zone(name: &str) -> Result<wheelhouse_service::cron::jiff::tz::TimeZone, String> {
-    use wheelhouse_service::cron::jiff::tz::{TimeZone, db};
-
-    TimeZone::get(name).map_err(|error| match db().is_definitively_empty() {
-        true => format!("{error}: {NO_ZONES}"),
-        false => error.to_string(),
-    })
-}
-
-/// Without the feature `cron` no line is understood. A program that has the feature runs the job.
-#[cfg(not(feature = "cron"))]
-enum CronRule {}
-
-#[cfg(not(feature = "cron"))]
-impl CronRule {
-    fn stored(_: &str, _: &str) -> Result<Self, String> {
-        Err("built without the feature `cron`".to_owned())
-    }
-
-    fn next(&mut self, _: Timestamp) -> Option<Timestamp> {
-        match *self {}
-    }
 }
 
 #[cfg(test)]

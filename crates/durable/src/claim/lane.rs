@@ -1,15 +1,14 @@
 //! The claims of a lane.
 
-use crate::drive::Shared;
-use crate::handlers::Lane;
+use crate::lease::Lane;
 use crate::store::{Kinds, Next};
+use crate::timers::Shared;
 use std::time::Duration;
 use wheelhouse_service::Moment;
 
 /// A job that is later than this counts towards the catch-up rate.
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
-/// The claims of a lane.
 pub(super) struct LaneClaims {
     pub(super) lane: Lane,
     /// The kinds of this lane that have handlers.
@@ -18,9 +17,7 @@ pub(super) struct LaneClaims {
     pub(super) kinds: Kinds,
     /// The result of the last claim, and the time before it was sent.
     pub(super) last: Option<(Next, Moment)>,
-    /// The last claim leased jobs.
     pub(super) was_served: bool,
-    /// The last claim has failed.
     pub(super) has_failed: bool,
 }
 

@@ -1,15 +1,14 @@
 //! Removes dead letters that are too old or too many.
 
-use super::{Claimer, Message};
+use super::Claimer;
 use crate::commit::carry_out;
-use crate::drive::Settings;
+use crate::lease::Message;
 use crate::observe::count;
 use crate::store::{Change, Outcome, StoreError, Timestamp};
+use crate::timers::Settings;
 
-/// The number of dead letters in a page.
-const DEAD_AT_ONCE: usize = 16;
+const LETTERS_IN_PAGE: usize = 16;
 
-/// The most dead letters that a commit removes.
 const REMOVED_AT_ONCE: usize = 256;
 
 /// A look for dead letters to remove. Each step makes one call of the store, by the connection of
@@ -56,7 +55,7 @@ impl Claimer {
             Letters::None => unreachable!("a step is made during a look"),
             Letters::Read(mut read) => {
                 let after = read.last().map(|(_, generation)| *generation);
-                let page = store.dead(after, DEAD_AT_ONCE)?;
+                let page = store.dead(after, LETTERS_IN_PAGE)?;
                 if page.is_empty() {
                     return Ok(Letters::Remove(self.surplus(read, store.now()?)));
                 }

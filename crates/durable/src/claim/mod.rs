@@ -9,50 +9,39 @@
 //!
 //! The thread polls a [`Scheduler`]. Its wheel contains the times of messages, not the jobs: the
 //! time of the next claim, which is the next `visible_at` that the last claim returned; the renewal
-//! of leases; and a poll each second in case the store cannot wake the claimer. So memory grows
-//! with the running jobs, not with the pending jobs. The pool of workers takes no part in this:
-//! even if all workers are in handlers for hours, leases are renewed.
+//! of leases; and a poll each second in case the store cannot wake the claimer. The pool of workers
+//! takes no part in this: even if all workers are in handlers for hours, leases are renewed.
 //!
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
 //! that is full does not block the other. The lane whose last claim leased jobs is asked last, so
 //! that its backlog does not use up the catch-up rate. A lane whose last claim has failed is asked
 //! last too, because no lane is asked after a transient error.
 //!
-//! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
-//! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,
-//! so that other programs can run the rest. If the workers are busy, the next claim waits until
-//! half of the leased jobs have ended, so that claims are large.
-//!
-//! A claim begins the runs that would begin at once, see [`waiting`]. Such a run takes two writes
-//! in the store, the claim and its end, instead of three.
+//! A claim is limited by the jobs and bytes of payloads that may be in flight
+//! ([`lease`](crate::lease)), and by the catch-up rate. It begins the runs that would begin at
+//! once, see [`waiting`].
 
 mod ended;
-mod flight;
 mod future;
 mod judge;
 mod lane;
 mod letters;
-mod pace;
 mod rate;
 mod run;
 mod upkeep;
 mod waiting;
 mod work;
 
-pub(crate) use flight::{Bound, Flight, Message};
-#[cfg(feature = "cron")]
-pub(crate) use judge::CronRule;
-pub(crate) use pace::Paces;
 pub(crate) use waiting::Waiting;
 
-use crate::Timers;
 use crate::commit::{SharedStore, carry_out, pause};
-use crate::drive::{Paused, Shared};
-use crate::handlers::{Held, Lane};
+use crate::lease::{JobLease, Lane, Message};
 use crate::observe::{EventKind, count};
 use crate::store::{
-    Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
+    Change, ClaimLimit, ClaimResult, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
+    Timestamp,
 };
+use crate::timers::{Paused, Shared, Timers};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lane::{LATE, LaneClaims};
 use letters::Letters;
@@ -69,7 +58,6 @@ use work::{Claimed, Task};
 /// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
-/// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
 
 /// If a store's clock has shown the same time for this long, it stands still. The claimer then
@@ -79,9 +67,9 @@ const STANDS: Duration = Duration::from_millis(50);
 /// Why the wheel accepts each message.
 const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
 
-/// The state of the claimer's thread.
 pub(crate) struct Claimer {
     timers: Timers,
+    pub(crate) waiting: Arc<Waiting>,
     /// The connection that claims jobs. Not in [`Shared`], whose handles outlive this thread.
     store: SharedStore,
     /// Its wheel contains the deadline of each message.
@@ -92,7 +80,6 @@ pub(crate) struct Claimer {
     _waker: Waker,
     /// The clock is set by hand, and calls the waker at each change.
     by_hand: bool,
-    /// The key of the timer for the next claim.
     asking: wheelhouse_service::Key,
     inbox: Receiver<Message>,
     /// Receives a value when the claimer leases no more jobs. `None` after that.
@@ -104,7 +91,7 @@ pub(crate) struct Claimer {
     shown: (Timestamp, Moment),
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
-    unknown: BTreeSet<crate::store::Kind>,
+    unknown: BTreeSet<Kind>,
     /// The kinds of the rows that pause kinds of this program.
     pauses: Kinds,
     letters: Letters,
@@ -114,6 +101,7 @@ impl Claimer {
     /// Also returns a channel on which the claimer says that it leases no more jobs.
     pub(crate) fn new(
         timers: Timers,
+        waiting: Arc<Waiting>,
         store: SharedStore,
         inbox: Receiver<Message>,
         mut scheduler: Scheduler,
@@ -131,7 +119,7 @@ impl Claimer {
         ] {
             // The first time at once.
             shared.flight.tell(message);
-            drop(wheel.every(each).send(shared.flight.claimer(), message).expect(NOT_STOPPED));
+            drop(wheel.every(each).send(&shared.flight.claimer, message).expect(NOT_STOPPED));
         }
         shared.flight.tell(Message::Ask);
         let (stopped, has_stopped) = bounded(1);
@@ -141,6 +129,7 @@ impl Claimer {
             pauses: Paused::rows(shared.handlers.keys()),
             lanes: Lane::ALL.iter().filter_map(|lane| LaneClaims::new(shared, *lane)).collect(),
             timers,
+            waiting,
             store,
             scheduler,
             wheel,
@@ -156,7 +145,6 @@ impl Claimer {
         (claimer, has_stopped)
     }
 
-    /// Runs the thread until it receives [`Message::Over`].
     pub(crate) fn run(mut self) {
         loop {
             let told = self.receive();
@@ -267,7 +255,11 @@ impl Claimer {
         }
         self.failures = if has_failed { self.failures.saturating_add(1) } else { 0 };
         let again = has_failed.then(|| asked.saturating_add(pause(self.failures)));
-        next.into_iter().chain(again).min().into_iter().for_each(|next| self.ask_at(next));
+        if let Some(next) = next.into_iter().chain(again).min() {
+            let plan = self.wheel.at(next).replacing(Arc::clone(&self.asking));
+            let claimer = &self.timers.shared().flight.claimer;
+            drop(plan.send(claimer, Message::Ask).expect(NOT_STOPPED));
+        }
     }
 
     /// Claims due jobs of a lane. Returns the time of the next claim. `None` if a message will
@@ -302,7 +294,7 @@ impl Claimer {
         self.begin(store, ready);
         // Not before: an observer may use the store.
         let reporter = &self.timers.shared().reporter;
-        lost.iter().for_each(|held| reporter.job(&held.name, EventKind::LeaseLost));
+        lost.iter().for_each(|lease| reporter.job(&lease.name, EventKind::LeaseLost));
         self.lanes[lane].last = Some((next, asked));
         self.lanes[lane].was_served = count > 0;
         if count == limit.jobs {
@@ -317,10 +309,10 @@ impl Claimer {
     /// None after a claim of the lane that has failed, since the answer of this one may be lost
     /// too. None during a stop, which would wait for them.
     fn may_begin(&self, its: &LaneClaims) -> MayBegin {
-        let Shared { settings, waiting, stopping, .. } = self.timers.shared();
+        let Shared { settings, stopping, .. } = self.timers.shared();
         let is_stopping = stopping.load(Ordering::SeqCst);
         match !its.has_failed && !is_stopping && settings.backoff.most_attempts() > 2 {
-            true => waiting.may_begin(its.lane, &its.kinds),
+            true => self.waiting.may_begin(its.lane, &its.kinds),
             false => MayBegin::default(),
         }
     }
@@ -334,13 +326,6 @@ impl Claimer {
         asked.saturating_add(if stands { wait.max(STANDS) } else { wait })
     }
 
-    /// Sets the time of the next claim.
-    fn ask_at(&self, moment: Moment) {
-        let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
-        let claimer = self.timers.shared().flight.claimer();
-        drop(plan.send(claimer, Message::Ask).expect(NOT_STOPPED));
-    }
-
     /// Also returns the runs that have lost their leases to jobs of this claim.
     fn hand_out(
         &mut self,
@@ -348,7 +333,7 @@ impl Claimer {
         may_begin: MayBegin,
         next: Next,
         asked: Moment,
-    ) -> (Ready, Vec<Arc<Held>>) {
+    ) -> (Ready, Vec<Arc<JobLease>>) {
         let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
             rate.took(leased.iter().filter(is_late).count());
@@ -360,11 +345,12 @@ impl Claimer {
         for leased in leased {
             count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
-            let is_new = |held: &&Arc<Held>| !held.is_lost(claimed.answered) && held.supersede();
+            let is_new =
+                |lease: &&Arc<JobLease>| !lease.is_lost(claimed.answered) && lease.supersede();
             lost.extend(hangs.iter().filter(is_new).map(Arc::clone));
             tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
-        (shared.waiting.add(tasks, may_begin), lost)
+        (self.waiting.add(tasks, may_begin), lost)
     }
 
     /// Hands over the runs that the claim has begun. Then begins the other runs of this shard in
@@ -379,7 +365,7 @@ impl Claimer {
         ready.begins = others;
         let (begun, own): (Vec<Task>, Vec<Task>) = own.into_iter().partition(|task| task.is_begun);
         // Released before the commit: all shards share the order, and this store may hang.
-        let order = shared.waiting.keep_order();
+        let order = self.waiting.keep_order();
         begun.into_iter().for_each(|task| task.begun(Outcome::Done));
         drop(order);
         let changes: Vec<Change> = own.iter().map(Task::begin).collect();
@@ -398,7 +384,7 @@ impl Claimer {
                 own.into_iter().for_each(Task::submit);
             }
         }
-        shared.waiting.advance(ready);
+        self.waiting.advance(ready);
     }
 }
 

@@ -23,7 +23,6 @@ impl Rate {
         (u64::from(self.a_second) * 100).max(1_000)
     }
 
-    /// Returns how many jobs may be claimed now.
     pub(super) fn allowed(&mut self, now: Moment) -> usize {
         let since = self.last.map_or(Duration::from_secs(1), |last| now.saturating_since(last));
         self.last = Some(now);
@@ -33,7 +32,6 @@ impl Rate {
         usize::try_from(self.saved / 1_000).unwrap_or(usize::MAX)
     }
 
-    /// Records that `late` of the claimed jobs were late.
     pub(super) fn took(&mut self, late: usize) {
         let late = u64::try_from(late).unwrap_or(u64::MAX);
         self.saved = self.saved.saturating_sub(late.saturating_mul(1_000));

@@ -4,19 +4,19 @@
 use super::ended::End;
 use super::future::HandlerFuture;
 use super::work::{Task, begins};
-use crate::handlers::{DurableRun, Failure, Handler, Lane, Mark, Next, Occurrence};
+use crate::handlers::{DurableRun, Failure, Handler, Next, Occurrence};
+use crate::lease::{Lane, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Outcome, When};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
 use wheelhouse_service::internal::guarded;
 
-/// The result of a handler.
 pub(super) type Answer = Result<Next, Failed>;
 
-/// Why a handler failed.
 pub(super) enum Failed {
     Error(String),
     /// The job is not retried.
@@ -32,17 +32,13 @@ impl Failed {
     }
 }
 
-/// The span of a run.
-#[cfg(feature = "tracing")]
-pub(super) type Span = tracing::Span;
+/// The span of a run. Nothing without the feature `tracing`.
+pub(super) struct Span(#[cfg(feature = "tracing")] tracing::Span);
 
-/// Nothing without the feature `tracing`.
-#[cfg(not(feature = "tracing"))]
-pub(super) struct Span;
-
-#[cfg(not(feature = "tracing"))]
 impl Span {
     pub(super) fn in_scope<T>(&self, code: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "tracing")]
+        let _entered = self.0.enter();
         code()
     }
 }
@@ -52,13 +48,13 @@ impl Task {
     /// or to the executor.
     pub(super) fn begun(mut self, outcome: Outcome) {
         if begins(outcome) {
-            let is_first = self.held.mark(Mark::Begun);
-            debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
+            let is_first = self.lease.mark(Mark::Begun);
+            debug_assert!(is_first && !self.lease.has(Mark::Ended), "leased, and not begun");
             if outcome == Outcome::Closed {
-                self.held.mark(Mark::Closed);
+                self.lease.mark(Mark::Closed);
             }
             self.hand_over();
-        } else if self.held.is_lost(self.shared().clock.now()) {
+        } else if self.lease.is_lost(self.shared().clock.now()) {
             // By the clock, so another program may have the job.
             self.lose();
         } else {
@@ -68,12 +64,12 @@ impl Task {
     }
 
     fn hand_over(self) {
-        let timers = self.timers.clone();
+        let waiting = Arc::clone(self.waiting());
         // If the service was stopped, it drops the task, which releases the lease.
-        if let Some(service) = timers.shared().waiting.service() {
-            match self.lane() {
-                Lane::Threads => drop(service.execute(move |_| self.run())),
-                Lane::Futures => drop(service.execute_async(move |_| HandlerFuture::new(self))),
+        match self.lane() {
+            Lane::Threads => drop(waiting.service.execute(move |_| self.run())),
+            Lane::Futures => {
+                drop(waiting.service.execute_async(move |_| HandlerFuture::new(self)));
             }
         }
     }
@@ -98,7 +94,7 @@ impl Task {
         let began = self.shared().clock.now();
         // Too late: the commit, or the wait for this worker, took longer than the lease. If another
         // program has the job by now, the store refuses the release.
-        if self.held.is_lost(began) {
+        if self.lease.is_lost(began) {
             self.end(End::Released(Duration::ZERO));
             return None;
         }
@@ -109,42 +105,39 @@ impl Task {
             counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
         }
         counters.lateness.record_micros(occurrence.now.saturating_since(self.job.due));
-        self.held.call(began);
+        self.lease.call(began);
         Some((occurrence, began))
     }
 
-    /// Returns the run that the handler receives.
     pub(super) fn run_of(&self, occurrence: Occurrence) -> DurableRun<'_> {
-        let (timers, held) = (Cow::Borrowed(&self.timers), Cow::Borrowed(&self.held));
-        DurableRun { timers, held, due: self.job.due, occurrence }
+        let (timers, lease) = (Cow::Borrowed(&self.timers), Cow::Borrowed(&self.lease));
+        DurableRun { timers, lease, due: self.job.due, occurrence }
     }
 
-    /// Returns the span of the run, not entered.
     pub(super) fn span(&self) -> Span {
-        #[cfg(feature = "tracing")]
-        return tracing::info_span!(
-            "run", kind = %self.job.kind, key = %self.job.key,
-            generation = self.job.generation, attempt = self.job.attempt
-        );
-        #[cfg(not(feature = "tracing"))]
-        Span
+        Span(
+            #[cfg(feature = "tracing")]
+            tracing::info_span!(
+                "run", kind = %self.job.kind, key = %self.job.key,
+                generation = self.job.generation, attempt = self.job.attempt
+            ),
+        )
     }
 
-    /// Ends the run by the answer of its handler.
     pub(super) fn answered(&mut self, answer: Answer, began: Moment, occurrence: Occurrence) {
         let shared = self.shared();
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
-            shared.reporter.job(&self.held.name, EventKind::Slow(took));
+            shared.reporter.job(&self.lease.name, EventKind::Slow(took));
         }
         // The claimer has not looked since.
-        let is_over = self.held.limit.is_some_and(|limit| took >= limit);
-        if is_over && self.held.mark(Mark::TimedOut) {
+        let is_over = self.lease.limit.is_some_and(|limit| took >= limit);
+        if is_over && self.lease.mark(Mark::TimedOut) {
             count(&shared.reporter.counters.of(&self.job.kind).counts.timed_out);
         }
         shared.reporter.counters.of(&self.job.kind).run_time.record_micros(took);
         if self.lane() == Lane::Threads {
-            shared.flight.paces().learn(&self.job.kind, took);
+            shared.flight.paces.learn(&self.job.kind, took);
         }
         match self.end_of(answer, occurrence) {
             Some(end) => self.end(end),
@@ -182,7 +175,6 @@ impl Task {
     }
 }
 
-/// The longest reason that is stored, in bytes.
 const MOST_REASON: usize = 4_096;
 
 /// Shortens a long reason to its beginning and its length.

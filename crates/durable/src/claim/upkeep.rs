@@ -3,28 +3,24 @@
 
 use super::Claimer;
 use crate::commit::{Pending, Rank, Receives};
-use crate::drive::Paused;
-use crate::handlers::{Held, Mark};
+use crate::lease::{JobLease, Mark};
 use crate::observe::{EventKind, Reporter};
 use crate::store::{Change, Outcome, PAUSE, StoreError};
+use crate::timers::Paused;
 use std::sync::Arc;
 use wheelhouse_service::Moment;
 
 /// The renewal of a lease until a moment. If it fails, it is not retried: another one follows soon.
 struct Renewal {
-    held: Arc<Held>,
+    lease: Arc<JobLease>,
     until: Moment,
     reporter: Arc<Reporter>,
 }
 
 impl Receives for Renewal {
-    fn rank(&self) -> Rank {
-        Rank::First
-    }
-
     fn tell(self: Box<Self>, outcome: Outcome) {
-        if self.held.renew(self.until, outcome) {
-            self.reporter.job(&self.held.name, EventKind::LeaseLost);
+        if self.lease.renew(self.until, outcome) {
+            self.reporter.job(&self.lease.name, EventKind::LeaseLost);
         }
     }
 
@@ -39,16 +35,16 @@ impl Claimer {
     pub(super) fn watch(&self) {
         let shared = self.timers.shared();
         let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
-        for held in shared.flight.held() {
-            let (slow, limit) = held.takes_long(now, slow_after);
+        for lease in shared.flight.all() {
+            let (slow, limit) = lease.takes_long(now, slow_after);
             if let Some(time) = slow {
-                shared.reporter.job(&held.name, EventKind::StillRunning(time));
+                shared.reporter.job(&lease.name, EventKind::StillRunning(time));
             }
             if let Some(limit) = limit {
-                shared.reporter.job(&held.name, EventKind::TimedOut(limit));
+                shared.reporter.job(&lease.name, EventKind::TimedOut(limit));
             }
-            if limit.is_some() || held.is_lost(now) {
-                held.wake();
+            if limit.is_some() || lease.is_lost(now) {
+                lease.wake();
             }
         }
     }
@@ -59,11 +55,12 @@ impl Claimer {
         self.watch();
         let shared = self.timers.shared();
         let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
-        for held in shared.flight.held().into_iter().filter(|held| !held.has(Mark::TimedOut)) {
-            let (key, token) = (held.name.key.clone(), held.token);
+        for lease in shared.flight.all().into_iter().filter(|lease| !lease.has(Mark::TimedOut)) {
+            let (key, token) = (lease.name.key.clone(), lease.token);
             let (until, reporter) = (now.saturating_add(visibility), Arc::clone(&shared.reporter));
             let change = Change::Extend { key, token, visibility };
-            shared.queue_of_changes.put(change, Renewal { held, until, reporter });
+            let renewal = Renewal { lease, until, reporter };
+            shared.queue_of_changes.put(Rank::First, change, renewal);
         }
     }
 

@@ -6,16 +6,15 @@
 //!                 └────── next job ◀──────┴───────────────────────────────────────────────────┘
 //! ```
 //!
-//! A job begins when a worker is free for it, not before. So if the process dies, a job that only
-//! waited loses no attempt. Such a job can also still be cancelled. But a `Begin` is a commit, and
-//! workers whose handlers take microseconds would wait for commits longer than they work. So a job
-//! may begin a little early: if a worker is expected to be free for it within [`AHEAD`]. Each store
-//! does so separately, so claims of N stores at a time may begin runs for up to N times as long.
+//! A job begins when a worker is free for it, not before: until then it can be cancelled, and loses
+//! no attempt if the process dies. But a `Begin` is a commit, and workers whose handlers take
+//! microseconds would wait for commits longer than they work. So a job may begin a little early: if
+//! a worker is expected to be free for it within [`AHEAD`]. Each store does so separately, so
+//! claims of N stores at a time may begin runs for up to N times as long. A future occupies no
+//! thread, so it begins as soon as fewer futures than the limit are in flight.
 //!
-//! A future occupies no thread, so it begins as soon as fewer futures than the limit are in flight.
-//!
-//! If no job waits, the claim itself begins the runs that would begin at once. Such runs skip the
-//! queue and the commit of a `Begin`. The other jobs of a claim that may begin at once do so in one
+//! If no job waits, the claim itself begins the runs that would begin at once, without the queue
+//! and the commit of a `Begin`. The other jobs of a claim that may begin at once do so in one
 //! commit of the claimer. One worker must keep the order of jobs, so there they begin in the
 //! commits of the committer: those of two connections could overtake one another.
 //!
@@ -24,9 +23,8 @@
 //! kills the process does not use up the attempts of the others.
 
 use super::ended::End;
-use super::pace::Paces;
 use super::work::Task;
-use crate::handlers::Lane;
+use crate::lease::{AHEAD, Lane, Paces};
 use crate::store::Kinds;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -34,9 +32,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wheelhouse_service::Handle;
-
-/// A job begins if a worker is expected to be free for it within this time, in nanoseconds.
-pub(super) const AHEAD: u64 = 1_000_000;
 
 /// See the [module](self). All shards share one, since they share the workers.
 pub(crate) struct Waiting {
@@ -47,8 +42,7 @@ pub(crate) struct Waiting {
     advancing: AtomicUsize,
     /// Notified when each run that has begun has ended.
     idle: Condvar,
-    /// The workers. `None` in a program without handlers.
-    service: Option<Handle>,
+    pub(crate) service: Handle,
     /// The most runs at a time, by [`Lane`].
     at_once: [usize; 2],
     paces: Arc<Paces>,
@@ -62,7 +56,6 @@ struct Inner {
     has_suspect: bool,
 }
 
-/// The jobs of a lane.
 #[derive(Default)]
 struct Jobs {
     tasks: VecDeque<Task>,
@@ -79,7 +72,7 @@ impl Inner {
 }
 
 impl Waiting {
-    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
+    pub(crate) fn new(service: Handle, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
         let (inner, order, advancing) = (Mutex::default(), Mutex::default(), AtomicUsize::new(0));
         Self { inner, order, advancing, idle: Condvar::new(), service, at_once, paces }
     }
@@ -87,13 +80,8 @@ impl Waiting {
     /// Keeps other threads from handing begun runs to the workers until the guard is dropped. Both
     /// a claim and a committer begin runs. Without this, the first run of a claim could end, and a
     /// committer begin the next job that waits, before the claimer hands over its second run.
-    pub(crate) fn keep_order(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn keep_order(&self) -> MutexGuard<'_, ()> {
         self.order.lock()
-    }
-
-    /// The workers.
-    pub(crate) fn service(&self) -> Option<&Handle> {
-        self.service.as_ref()
     }
 
     /// Returns `true` if a lane runs one job at a time, in the order of claims.
@@ -125,10 +113,10 @@ impl Waiting {
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>, may_begin: MayBegin) -> Ready {
         let (mut ready, mut begun) = (Ready::default(), Vec::new());
         let mut inner = self.inner.lock();
-        for (place, task) in tasks.into_iter().enumerate() {
+        for (index, task) in tasks.into_iter().enumerate() {
             let lane = task.lane() as usize;
             let has_worker = inner.lanes[lane].begun < self.at_once[lane];
-            if task.is_begun && place >= may_begin.soon && !has_worker {
+            if task.is_begun && index >= may_begin.soon && !has_worker {
                 ready.left_out.push((task, End::Released(Duration::ZERO)));
             } else if task.is_begun {
                 let slot = self.occupy(&mut inner, &task);
@@ -140,10 +128,9 @@ impl Waiting {
         }
         drop(inner);
         begun.into_iter().for_each(|(task, slot)| ready.add(task, slot));
-        Lane::ALL
-            .into_iter()
-            .filter(|lane| !self.has_one_worker(*lane))
-            .for_each(|lane| self.take(lane, &mut ready));
+        for lane in Lane::ALL.into_iter().filter(|lane| !self.has_one_worker(*lane)) {
+            self.take(lane, &mut ready);
+        }
         ready
     }
 
@@ -163,7 +150,6 @@ impl Waiting {
         ready.left_out.into_iter().for_each(|(mut task, end)| task.end(end));
     }
 
-    /// Takes out the jobs of a lane that may begin.
     fn take(self: &Arc<Self>, lane: Lane, ready: &mut Ready) {
         while let Some((task, slot)) = self.next(lane) {
             ready.add(task, slot);
@@ -175,12 +161,12 @@ impl Waiting {
         let has_suspect = inner.has_suspect;
         let (jobs, at_once) = (&mut inner.lanes[lane as usize], self.at_once[lane as usize]);
         let may = |task: &Task| !(task.is_suspect && has_suspect);
-        let place = jobs.tasks.iter().position(may)?;
-        let nanos = self.paces.nanos(jobs.tasks[place].kind());
+        let next = jobs.tasks.iter().position(may)?;
+        let nanos = self.paces.nanos(&jobs.tasks[next].job.kind);
         if jobs.begun >= at_once && jobs.expected + nanos > soon(lane, at_once) {
             return None;
         }
-        let task = jobs.tasks.remove(place)?;
+        let task = jobs.tasks.remove(next)?;
         self.paces.remove_suspect(lane, task.is_suspect);
         let slot = self.occupy(inner, &task);
         Some((task, slot))
@@ -188,8 +174,8 @@ impl Waiting {
 
     /// Gives a slot to a job that begins or has begun.
     fn occupy(self: &Arc<Self>, inner: &mut Inner, task: &Task) -> Slot {
-        let (lane, is_suspect, nanos) =
-            (task.lane(), task.is_suspect, self.paces.nanos(task.kind()));
+        let (lane, is_suspect) = (task.lane(), task.is_suspect);
+        let nanos = self.paces.nanos(&task.job.kind);
         let jobs = &mut inner.lanes[lane as usize];
         jobs.begun += 1;
         jobs.expected += nanos;
@@ -203,16 +189,13 @@ impl Waiting {
     /// Returns `false` if a run has not ended by then.
     pub(crate) fn wait_until_idle(&self, until: Option<Instant>) -> bool {
         let mut inner = self.inner.lock();
-        while !inner.is_idle() {
-            match until {
-                None => self.idle.wait(&mut inner),
-                Some(until) if self.idle.wait_until(&mut inner, until).timed_out() => {
-                    return inner.is_idle();
-                }
-                Some(_) => {}
+        match until {
+            None => self.idle.wait_while(&mut inner, |inner| !inner.is_idle()),
+            Some(until) => {
+                self.idle.wait_while_until(&mut inner, |inner| !inner.is_idle(), until);
             }
         }
-        true
+        inner.is_idle()
     }
 
     /// Releases the leases of all jobs that wait.
@@ -230,7 +213,7 @@ impl Waiting {
 /// How many runs a claim may begin: the larger of both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MayBegin {
-    /// Those that have a free worker, or a free place among the futures.
+    /// Those that have a free worker, or a free slot among the futures.
     free: usize,
     /// Those for which a worker is expected to be free within [`AHEAD`].
     soon: usize,
@@ -265,7 +248,8 @@ impl Ready {
     fn add(&mut self, mut task: Task, mut slot: Slot) {
         match task.decide() {
             Ok(()) => {
-                task.take_room(slot);
+                debug_assert!(task.slot.is_none() && task.occurrence.is_some(), "begun once");
+                task.slot = Some(slot);
                 self.begins.push(task);
             }
             // Its slot is freed here. The drop of the slot would begin the next job, whose drop
@@ -281,7 +265,7 @@ impl Ready {
 /// The slot of a job that has begun. When it is dropped, the next job may begin.
 pub(super) struct Slot {
     /// `None` after the slot was freed.
-    waiting: Option<Arc<Waiting>>,
+    pub(super) waiting: Option<Arc<Waiting>>,
     lane: Lane,
     is_suspect: bool,
     nanos: u64,

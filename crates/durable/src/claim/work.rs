@@ -1,50 +1,45 @@
 //! A job from its claim to its end.
 
 use super::ended::{End, Ended};
-use super::flight::Flown;
 use super::judge::{NOT_UNDERSTOOD, judge};
-use super::waiting::Slot;
-use crate::Timers;
+use super::waiting::{Slot, Waiting};
 use crate::commit::{Pending, Rank, Receives};
-use crate::drive::Shared;
-use crate::handlers::{Handler, Held, Lane, Mark, Occurrence};
-use crate::observe::{EventKind, JobName};
+use crate::handlers::{Handler, Occurrence};
+use crate::lease::{InFlight, JobLease, Lane, Mark};
+use crate::observe::EventKind;
 use crate::plan::Policy;
-use crate::store::{Change, Entry, Kind, Leased, Outcome, StoreError, Timestamp};
+use crate::store::{Change, Entry, Leased, Outcome, StoreError, Timestamp};
+use crate::timers::{Shared, Timers};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
 
-/// A job that was claimed.
 pub(crate) struct Task {
     pub(super) timers: Timers,
-    pub(super) held: Arc<Held>,
+    pub(super) lease: Arc<JobLease>,
     /// With the number of the attempt that will begin.
     pub(super) job: Entry,
     /// `None` if it has a part that this program does not know.
     policy: Option<Policy>,
-    /// The most attempts.
     pub(super) most: u32,
     claimed: Claimed,
     /// It may be the job that kills the process: it has lost its lease, and has used up at least
     /// half of its attempts. A job whose handler failed has ended its lease, so it is no suspect.
     pub(super) is_suspect: bool,
-    /// The claim has begun the run.
     pub(super) is_begun: bool,
     /// An earlier run of the same key in this program that has lost its lease, and that had not
     /// ended when this job was claimed.
-    hangs: Option<Arc<Held>>,
+    hangs: Option<Arc<JobLease>>,
     /// The occurrence to run. `None` before the job is judged, and after the handler was called.
     pub(super) occurrence: Option<Occurrence>,
     pub(super) was_called: bool,
     /// `None` after the job has ended.
-    flown: Option<Flown>,
+    in_flight: Option<InFlight>,
     /// Its slot, from the time at which it is to begin.
-    slot: Option<Slot>,
+    pub(super) slot: Option<Slot>,
 }
 
-/// When a job was claimed.
 #[derive(Clone, Copy)]
 pub(super) struct Claimed {
     /// By the store's clock.
@@ -54,23 +49,13 @@ pub(super) struct Claimed {
     pub(super) answered: Moment,
 }
 
-impl Claimed {
-    /// Returns the time by the store's clock at a later moment of this program's clock. It is
-    /// behind by the time that the answer took to arrive.
-    fn now_at(self, moment: Moment) -> Timestamp {
-        let since = moment.saturating_since(self.answered).as_millis();
-        let since = u64::try_from(since).unwrap_or(u64::MAX);
-        Timestamp::from_millis(self.now.as_millis().saturating_add(since))
-    }
-}
-
 impl Task {
     /// Creates the task of a claimed job, which is in flight from here on.
     pub(super) fn new(
         timers: &Timers,
         leased: Leased,
         claimed: Claimed,
-        hangs: Option<Arc<Held>>,
+        hangs: Option<Arc<JobLease>>,
     ) -> Self {
         let Shared { settings, handlers, flight, .. } = timers.shared();
         let is_begun = leased.has_begun();
@@ -88,12 +73,11 @@ impl Task {
         let lane = handlers.get(&job.kind).map_or(Lane::Threads, Handler::lane);
         let until = claimed.asked.saturating_add(settings.visibility);
         let limit = limit.or(settings.limit);
-        let held = Held::new(JobName::of(&job), (token, lane), until, (limit, context));
-        let held = Arc::new(held);
-        let flown = Some(flight.begin(&held, job.payload.len()));
+        let lease = Arc::new(JobLease::new(&job, token, lane, until, limit, context));
+        let in_flight = Some(flight.begin(&lease));
         Self {
             timers: timers.clone(),
-            held,
+            lease,
             job,
             policy,
             most,
@@ -103,21 +87,23 @@ impl Task {
             hangs,
             occurrence: None,
             was_called: false,
-            flown,
+            in_flight,
             slot: None,
         }
     }
 
-    pub(super) fn kind(&self) -> &Kind {
-        &self.job.kind
-    }
-
     pub(super) fn lane(&self) -> Lane {
-        self.held.lane
+        self.lease.lane
     }
 
     pub(super) fn shared(&self) -> &Shared {
         self.timers.shared()
+    }
+
+    /// The queue that gave it its slot.
+    pub(super) fn waiting(&self) -> &Arc<Waiting> {
+        let waiting = self.slot.as_ref().and_then(|slot| slot.waiting.as_ref());
+        waiting.unwrap_or_else(|| unreachable!("a job that begins has a slot"))
     }
 
     /// Decides what happens to the job, for which a worker is free. Returns its end if it does not
@@ -125,7 +111,7 @@ impl Task {
     pub(super) fn decide(&mut self) -> Result<(), End> {
         let Shared { settings, clock, stopping, paused, .. } = self.timers.shared();
         let now = clock.now();
-        if self.held.is_lost(now) {
+        if self.lease.is_lost(now) {
             // If another program has the job by now, the store refuses the release.
             return Err(End::Released(Duration::ZERO));
         }
@@ -140,59 +126,54 @@ impl Task {
         if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
             return Err(End::Released(settings.visibility / 3));
         }
-        // The job may have waited long, so its policy may forbid the run by now.
-        let now = self.claimed.now_at(now);
+        // The job may have waited long, so its policy may forbid the run by now. The time by the
+        // store's clock is behind by the time that the answer of the claim took to arrive.
+        let since = now.saturating_since(self.claimed.answered).as_millis();
+        let since = u64::try_from(since).unwrap_or(u64::MAX);
+        let now = Timestamp::from_millis(self.claimed.now.as_millis().saturating_add(since));
         self.occurrence = Some(judge(&self.job, self.policy.as_ref(), now, self.most)?);
         Ok(())
     }
 
-    /// Gives the job its slot. It is to begin.
-    pub(super) fn take_room(&mut self, slot: Slot) {
-        debug_assert!(self.slot.is_none() && self.occurrence.is_some(), "judged, and begun once");
-        self.slot = Some(slot);
-    }
-
-    /// Returns the change by which the run begins.
     pub(super) fn begin(&self) -> Change {
-        Change::Begin { key: self.job.key.clone(), token: self.held.token }
+        Change::Begin { key: self.job.key.clone(), token: self.lease.token }
     }
 
     /// Puts the `Begin` into the queue of the committer of its shard.
     pub(super) fn submit(self) {
         debug_assert!(!self.is_begun, "it has begun already");
         let (timers, begin) = (self.timers.clone(), self.begin());
-        timers.shared().queue_of_changes.put(begin, self);
+        timers.shared().queue_of_changes.put(Rank::Last, begin, self);
     }
 
     /// Ends the job for this program, without a commit.
     pub(super) fn withdraw(&mut self) {
-        self.held.mark(Mark::Ended);
-        drop(self.flown.take());
+        self.lease.mark(Mark::Ended);
+        drop(self.in_flight.take());
     }
 
     pub(super) fn lose(&mut self) {
-        if self.held.supersede() {
-            self.shared().reporter.job(&self.held.name, EventKind::LeaseLost);
+        if self.lease.supersede() {
+            self.shared().reporter.job(&self.lease.name, EventKind::LeaseLost);
         }
         self.withdraw();
     }
 
-    /// Puts the end into the queue of the committer.
     pub(super) fn end(&mut self, end: End) {
         if let Some(ended) = self.ended(end) {
             let change = ended.change();
-            self.shared().queue_of_changes.put(change, ended);
+            self.shared().queue_of_changes.put(Rank::Usual, change, ended);
         }
     }
 
     /// Returns the end, to be committed. `None` if the job has ended already.
     fn ended(&mut self, end: End) -> Option<Ended> {
-        self.held.mark(Mark::Ended);
+        self.lease.mark(Mark::Ended);
         // When the job is due, and then once a minute.
         if matches!(end, End::NotUnderstood(wait) if NOT_UNDERSTOOD.contains(&wait)) {
-            self.shared().reporter.job(&self.held.name, EventKind::NotUnderstood);
+            self.shared().reporter.job(&self.lease.name, EventKind::NotUnderstood);
         }
-        Some(Ended::new(end, self.flown.take()?))
+        Some(Ended::new(end, self.in_flight.take()?))
     }
 }
 
@@ -204,15 +185,11 @@ pub(super) fn begins(outcome: Outcome) -> bool {
 
 /// The receiver of the change by which it begins.
 impl Receives for Task {
-    fn rank(&self) -> Rank {
-        Rank::Last
-    }
-
     fn tell(self: Box<Self>, outcome: Outcome) {
-        let timers = self.timers.clone();
+        let waiting = Arc::clone(self.waiting());
         // Not for a run that does not begin: it may be reported to an observer, which may use the
         // connection that a claimer holds while it waits for the order.
-        let _order = begins(outcome).then(|| timers.shared().waiting.keep_order());
+        let _order = begins(outcome).then(|| waiting.keep_order());
         self.begun(outcome);
     }
 
@@ -236,14 +213,14 @@ impl Drop for Task {
     /// only after the time in which its lease would be renewed. If the handler was called and did
     /// not end, the attempt counts, and the lease runs out.
     fn drop(&mut self) {
-        if self.flown.is_none() || self.was_called {
+        if self.in_flight.is_none() || self.was_called {
             return;
         }
         let Shared { settings, stopping, reporter, .. } = self.timers.shared();
         let mut wait = Duration::ZERO;
-        if self.held.is_running() && !stopping.load(Ordering::SeqCst) {
+        if self.lease.is_running() && !stopping.load(Ordering::SeqCst) {
             wait = settings.visibility / 3;
-            reporter.job(&self.held.name, EventKind::Dropped(wait));
+            reporter.job(&self.lease.name, EventKind::Dropped(wait));
         }
         self.end(End::Released(wait));
     }

@@ -7,10 +7,8 @@
 //!                  └─── changes that arrive ◀──────┘  form the next batch
 //! ```
 //!
-//! The committer never waits for a batch to grow. Changes that arrive during a commit are
-//! collected, and form the next batch, in which callers share one commit. A caller that waits for
-//! its change commits it on its own thread if the committer has nothing to do. So a single caller
-//! has the latency of the store.
+//! The committer never waits for a batch to grow. A caller that waits for its change commits it on
+//! its own thread if the committer has nothing to do, so it has the latency of the store.
 //!
 //! If the store fails, waiting callers receive the error. No caller waits for the end of a run, so
 //! the committer keeps that change and retries it: without its ack, a job that has succeeded would
@@ -20,14 +18,12 @@
 //! contains it. If the begin of a run fails, the job is released, and the committer keeps its
 //! release in the same way.
 
-mod direct;
 mod queue;
 mod ticket;
 
-pub(crate) use direct::carry_out;
-pub(crate) use queue::{MOST_IN_BATCH, Pending, Queue, Rank, Receives, SharedStore};
+pub(crate) use queue::{MOST_IN_BATCH, Pending, Queue, Rank, Receives, SharedStore, carry_out};
 pub use ticket::Commit;
-pub(crate) use ticket::answered;
+pub(crate) use ticket::{AnswerOf, answered, random_key};
 
 use queue::Batch;
 use std::sync::Arc;
@@ -44,8 +40,7 @@ pub(crate) fn pause(failures: u32) -> Duration {
 /// The state of the committer's thread. When it is dropped, the queue is closed: also if the thread
 /// panics, no caller waits for it any more.
 pub(crate) struct Committer {
-    queue: Arc<Queue>,
-    /// The changes to retry.
+    pub(crate) queue: Arc<Queue>,
     kept: Batch,
     /// The number of times in a row that a commit has failed.
     failures: u32,
@@ -58,7 +53,6 @@ impl Committer {
         Self { queue, kept: Batch::default(), failures: 0, last_tries: 0 }
     }
 
-    /// Runs the thread until the queue is closed and empty.
     pub(crate) fn run(mut self) {
         while self.step(self.pause()) {}
     }
@@ -66,12 +60,6 @@ impl Committer {
     /// Returns the longest time until the next step. `None` if no changes are kept.
     pub(crate) fn pause(&self) -> Option<Duration> {
         (!self.kept.is_empty()).then(|| pause(self.failures))
-    }
-
-    /// Returns `true` if a change waits for the next step.
-    #[cfg(feature = "sim")]
-    pub(crate) fn has_changes(&self) -> bool {
-        self.queue.has_changes()
     }
 
     /// Waits for changes, but for at most `patience` if it is given, and commits them together with
@@ -108,7 +96,7 @@ impl Drop for Committer {
 /// Commits a batch, and passes on the outcomes. Returns the changes to retry.
 fn commit(queue: &Queue, mut batch: Batch) -> Batch {
     let mut kept = Batch::default();
-    match queue.try_commit(&batch.changes) {
+    match queue.commit(&batch.changes, None) {
         Ok(outcomes) => {
             for ((_, recipient), outcome) in batch.into_pairs().zip(outcomes) {
                 recipient.tell(outcome);

@@ -1,10 +1,11 @@
 //! The queue of changes before the committer.
 
-use crate::observe::Reporter;
-use crate::store::{Change, Outcome, Store, StoreError};
+use crate::error::Error;
+use crate::observe::{Reporter, count};
+use crate::store::{Change, Key, Outcome, Store, StoreError};
 use parking_lot::{Condvar, FairMutex, Mutex};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
 /// committer with a full queue does not starve the claimer.
@@ -22,21 +23,15 @@ const MOST_WAITING: usize = 65_536;
 
 /// The position of a change in its batch.
 pub(crate) enum Rank {
-    /// Before all other changes.
     First,
     /// In order of arrival. It comes from a caller, so it is refused once the queue is closed.
     Caller,
-    /// In order of arrival.
     Usual,
-    /// After all other changes.
     Last,
 }
 
 /// The receiver of the outcome of a change.
 pub(crate) trait Receives: Send {
-    fn rank(&self) -> Rank;
-
-    /// The change was committed.
     fn tell(self: Box<Self>, outcome: Outcome);
 
     /// The commit failed, but may have taken effect. Returns the change to retry.
@@ -100,7 +95,6 @@ struct Inner {
     over: bool,
     /// The committer commits a batch, or keeps changes to retry them.
     busy: bool,
-    /// A caller commits its own change: see [`Queue::lead`].
     led: bool,
     /// The last batch of the committer had several changes, so more callers are about to come.
     crowded: bool,
@@ -112,7 +106,6 @@ impl Inner {
     }
 }
 
-/// See the [module](self).
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
     /// Notified when a change was added, or the queue was closed.
@@ -122,9 +115,8 @@ pub(crate) struct Queue {
     /// The process that the connection belongs to. A child that was forked shares it, and must not
     /// write to it.
     process: u32,
-    /// The connection that commits.
-    pub(super) store: SharedStore,
-    pub(super) reporter: Arc<Reporter>,
+    store: SharedStore,
+    reporter: Arc<Reporter>,
 }
 
 impl Queue {
@@ -137,10 +129,9 @@ impl Queue {
     /// Adds a change. If no further batch is committed, the change is dropped. If the queue is
     /// closed, changes of callers are dropped. A promise that is dropped returns
     /// [`Error::Stopped`](crate::Error::Stopped) to its caller.
-    pub(crate) fn put(&self, change: Change, recipient: impl Receives + 'static) {
+    pub(crate) fn put(&self, rank: Rank, change: Change, recipient: impl Receives + 'static) {
         // Before the lock, which all callers need: this allocates memory.
         let recipient: Box<dyn Receives> = Box::new(recipient);
-        let rank = recipient.rank();
         let mut inner = self.inner.lock();
         if inner.over || inner.closed && matches!(rank, Rank::Caller) {
             drop(inner);
@@ -160,25 +151,8 @@ impl Queue {
         }
     }
 
-    /// Lets a caller that waits for its change commit it on its own thread. That saves two
-    /// hand-overs between threads, which take longer than a commit on a fast disk. `None` if a
-    /// commit is under way, or changes wait for the committer. Then the change joins the next
-    /// batch. Also `None` if several changes shared the last batch: a commit of this one alone
-    /// would delay those that come next. `None` in a child that was forked, too.
-    pub(super) fn lead(&self) -> Option<Turn<'_>> {
-        if self.is_forked() {
-            return None;
-        }
-        let mut inner = self.inner.lock();
-        let is_free = !inner.busy && !inner.led && !inner.crowded && !inner.closed;
-        let leads = is_free && inner.is_empty();
-        inner.led |= leads;
-        // Not `then_some`: a turn that is not handed out would be dropped, and end that of another.
-        leads.then(|| Turn(self))
-    }
-
     /// Returns `true` in a child process, which has none of the threads.
-    pub(crate) fn is_forked(&self) -> bool {
+    fn is_forked(&self) -> bool {
         std::process::id() != self.process
     }
 
@@ -186,13 +160,11 @@ impl Queue {
     pub(crate) fn put_patiently(&self, change: Change, recipient: impl Receives + 'static) {
         let is_full = |inner: &Inner| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
         #[cfg(feature = "sim")]
-        crate::simulated::wait(&|| !is_full(&self.inner.lock()));
-        let mut inner = self.inner.lock();
-        while is_full(&inner) {
-            self.room.wait(&mut inner);
+        if let Some(simulation) = crate::simulated::current() {
+            simulation.wait(&|| !is_full(&self.inner.lock()));
         }
-        drop(inner);
-        self.put(change, recipient);
+        self.room.wait_while(&mut self.inner.lock(), |inner| is_full(inner));
+        self.put(Rank::Caller, change, recipient);
     }
 
     /// Returns `true` if a step of the committer would commit a change.
@@ -256,6 +228,81 @@ impl Queue {
         self.room.notify_all();
         Some(batch)
     }
+
+    /// Commits the change of a caller that waits for it on its own thread. That saves two
+    /// hand-overs between threads, which take longer than a commit on a fast disk. `None` if a
+    /// commit is under way, or changes wait for the committer. Then the change joins the next
+    /// batch. Also `None` if several changes shared the last batch: a commit of this one alone
+    /// would delay those that come next. `None` in a child that was forked, too.
+    pub(crate) fn commit_alone(&self, change: &Change) -> Option<Result<Outcome, Error>> {
+        if self.is_forked() {
+            return None;
+        }
+        let mut inner = self.inner.lock();
+        if inner.busy || inner.led || inner.crowded || inner.closed || !inner.is_empty() {
+            return None;
+        }
+        inner.led = true;
+        drop(inner);
+        let outcomes = self.commit(std::slice::from_ref(change), Some(Turn(self)));
+        Some(outcomes.map(|outcomes| outcomes[0]).map_err(Error::from))
+    }
+
+    /// Commits changes of a caller on its own thread, all or none, without waiting for others.
+    pub(crate) fn commit_together(&self, changes: &[Change]) -> Result<Vec<Outcome>, Error> {
+        if self.is_closed() || self.is_forked() {
+            return Err(Error::Stopped);
+        }
+        Ok(self.commit(changes, None)?)
+    }
+
+    /// Commits changes, and counts their effects or reports the failure.
+    pub(super) fn commit(
+        &self,
+        changes: &[Change],
+        turn: Option<Turn<'_>>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let committed = carry_out(&self.reporter, &mut **self.store.lock(), changes);
+        // The connection is free before an observer is called, which may wait for the committer.
+        drop(turn);
+        let outcomes = committed.inspect_err(|error| self.reporter.report_failure(error))?;
+        changes.iter().zip(&outcomes).for_each(|(change, outcome)| self.count(change, *outcome));
+        Ok(outcomes)
+    }
+
+    fn count(&self, change: &Change, outcome: Outcome) {
+        let counters = &self.reporter.counters;
+        match (change, outcome) {
+            // The row of a pause.
+            _ if change.key().is_some_and(Key::is_reserved) => {}
+            (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
+                count(&counters.of(&put.kind).counts.scheduled);
+            }
+            (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => {
+                count(&counters.others.counts.cancelled);
+            }
+            (Change::Move { .. }, Outcome::Done) => count(&counters.others.counts.refreshed),
+            _ => {}
+        }
+    }
+}
+
+/// Commits changes, and counts the commit. The caller reports an error.
+pub(crate) fn carry_out(
+    reporter: &Reporter,
+    store: &mut dyn Store,
+    changes: &[Change],
+) -> Result<Vec<Outcome>, StoreError> {
+    let counters = &reporter.counters;
+    let begin = Instant::now();
+    let committed = store.commit(changes);
+    counters.commit_time.record_micros(begin.elapsed());
+    counters.batch.record(u64::try_from(changes.len()).unwrap_or(u64::MAX));
+    count(&counters.others.counts.commits);
+    committed.and_then(|outcomes| match outcomes.len() == changes.len() {
+        true => Ok(outcomes),
+        false => Err(StoreError::Damaged("it returns no outcome for a change".to_owned())),
+    })
 }
 
 /// The turn of a caller that commits its own change. The committer waits until it is dropped.

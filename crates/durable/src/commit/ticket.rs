@@ -1,15 +1,20 @@
 //! The result of a submitted change: a thread waits for it, or a task awaits it.
 
-use super::queue::{Pending, Rank, Receives};
+use super::queue::{Pending, Receives};
 use crate::error::Error;
 use crate::store::{Key, Outcome, StoreError};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 use wheelhouse_service::internal::guarded;
+
+/// Makes the answer to a caller of the outcome of its change to the job of a key.
+pub(crate) type AnswerOf<T> = fn(Outcome, &Key) -> Result<T, Error>;
 
 enum State {
     Waiting(Option<Waker>),
@@ -22,17 +27,13 @@ struct Slot {
 }
 
 impl Slot {
-    /// Waits for the outcome.
     fn wait(&self) {
         let is_told = |state: &State| matches!(state, State::Told(_));
         #[cfg(feature = "sim")]
-        if crate::simulated::wait(&|| is_told(&self.state.lock())) {
-            return;
+        if let Some(simulation) = crate::simulated::current() {
+            return simulation.wait(&|| is_told(&self.state.lock()));
         }
-        let mut state = self.state.lock();
-        while !is_told(&state) {
-            self.told.wait(&mut state);
-        }
+        self.told.wait_while(&mut self.state.lock(), |state| !is_told(state));
     }
 }
 
@@ -55,10 +56,6 @@ impl Promise {
 }
 
 impl Receives for Promise {
-    fn rank(&self) -> Rank {
-        Rank::Caller
-    }
-
     fn tell(mut self: Box<Self>, outcome: Outcome) {
         self.keep(Ok(outcome));
     }
@@ -82,34 +79,24 @@ impl Drop for Promise {
 pub struct Commit<T> {
     slot: Arc<Slot>,
     key: Key,
-    answer: fn(Outcome, &Key) -> Result<T, Error>,
+    answer: AnswerOf<T>,
 }
 
 impl<T> Commit<T> {
-    fn of(state: State, key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> Self {
+    fn of(state: State, key: Key, answer: AnswerOf<T>) -> Self {
         let slot = Slot { state: Mutex::new(state), told: Condvar::new() };
         Self { slot: Arc::new(slot), key, answer }
     }
 
-    /// Creates both ends.
-    pub(crate) fn new(key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> (Self, Promise) {
+    pub(crate) fn new(key: Key, answer: AnswerOf<T>) -> (Self, Promise) {
         let commit = Self::of(State::Waiting(None), key, answer);
         let slot = Some(Arc::clone(&commit.slot));
         (commit, Promise { slot })
     }
 
-    /// Creates the result of a change that needs no commit.
-    pub(crate) fn told(
-        key: Key,
-        outcome: Outcome,
-        answer: fn(Outcome, &Key) -> Result<T, Error>,
-    ) -> Self {
-        Self::of(State::Told(Ok(outcome)), key, answer)
-    }
-
-    /// Creates the result of a change that was refused before it was submitted.
-    pub(crate) fn refused(key: Key, error: Error) -> Self {
-        Self::of(State::Told(Err(error)), key, |_, key| Err(Error::Absent(key.clone())))
+    /// Creates the result of a change that needs no commit, or was refused.
+    pub(crate) fn told(key: Key, outcome: Result<Outcome, Error>, answer: AnswerOf<T>) -> Self {
+        Self::of(State::Told(outcome), key, answer)
     }
 
     /// The key of the job: the given one, or a random one if there was none or it was refused.
@@ -125,14 +112,10 @@ impl<T> Commit<T> {
     pub fn wait(self) -> Result<T, Error> {
         self.slot.wait();
         match &*self.slot.state.lock() {
-            State::Told(outcome) => self.answered(outcome.clone()),
+            State::Told(outcome) => answered(outcome.clone(), &self.key, self.answer),
             // The simulated program was killed.
             State::Waiting(_) => Err(Error::Stopped),
         }
-    }
-
-    fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
-        answered(outcome, &self.key, self.answer)
     }
 }
 
@@ -140,10 +123,12 @@ impl<T> Commit<T> {
 pub(crate) fn answered<T>(
     outcome: Result<Outcome, Error>,
     key: &Key,
-    answer: fn(Outcome, &Key) -> Result<T, Error>,
+    answer: AnswerOf<T>,
 ) -> Result<T, Error> {
     #[cfg(feature = "sim")]
-    crate::simulated::told(key, &outcome);
+    if let (Some(simulation), Ok(outcome)) = (crate::simulated::current(), &outcome) {
+        simulation.told(key, *outcome);
+    }
     outcome.and_then(|outcome| answer(outcome, key))
 }
 
@@ -153,7 +138,7 @@ impl<T> Future for Commit<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.slot.state.lock();
         match &mut *state {
-            State::Told(outcome) => Poll::Ready(self.answered(outcome.clone())),
+            State::Told(outcome) => Poll::Ready(answered(outcome.clone(), &self.key, self.answer)),
             State::Waiting(waker) => {
                 let before = waker.replace(context.waker().clone());
                 // Dropped without the lock: the waker may be the last reference to a task and its
@@ -170,4 +155,16 @@ impl<T> fmt::Debug for Commit<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Commit").field("key", &self.key).finish_non_exhaustive()
     }
+}
+
+/// A unique key: 128 bits of the hasher that the standard library seeds at random.
+pub(crate) fn random_key() -> Key {
+    let random = || {
+        #[cfg(feature = "sim")]
+        if let Some(simulation) = crate::simulated::current() {
+            return simulation.random();
+        }
+        RandomState::new().hash_one(Instant::now())
+    };
+    Key::new(format!("{:016x}{:016x}", random(), random())).expect("32 bytes")
 }

@@ -1,10 +1,10 @@
 //! Stores that are unreachable or empty when a program starts on several, or lose their data later.
 
-use super::shard::Place;
+use super::shard::{ShardNumber, count};
 use crate::error::StartError;
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
-    StoreError, Timestamp, Waker,
+    StoreError, Timestamp, Waker, forward_reads,
 };
 use std::time::Duration;
 
@@ -13,40 +13,35 @@ use std::time::Duration;
 pub(super) type Asked = (Box<dyn Store>, Option<StoreError>);
 
 /// Reads the shard number of each store before any store is marked, so that a refusal changes no
-/// store. A store that cannot be reached is read at its first call, if another can be reached.
-///
-/// # Errors
-///
-/// If a store is a different shard; if none can be reached, the error of the last store.
+/// store. A store that cannot be reached is read at its first call, if another can be reached. If
+/// none can be, returns the error of the last one.
 pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StartError> {
     let of = stores.len();
-    let place = |shard| Place { shard, of };
+    let number = |shard| ShardNumber { shard, of };
     let (mut answers, mut used) = (Vec::with_capacity(of), false);
     for (shard, store) in (0..).zip(&mut stores) {
-        let place = place(shard);
-        answers.push(reached(place.check(store))?);
-        if let Some(Ok(false)) = answers.last() {
-            used |= reached(place.has_jobs(store))?.unwrap_or(false);
+        let answer = reached(number(shard).check(store))?;
+        if let Ok(false) = answer {
+            used |= reached(count(store).map_err(StartError::Store))?.is_ok_and(|rows| rows > 1);
         }
+        answers.push(answer);
     }
     if answers.iter().all(Result::is_err) {
         answers.pop().transpose().map_err(StartError::Store)?;
     }
+    if of == 1 {
+        return Ok(stores.into_iter().map(|store| (store, None)).collect());
+    }
     let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
-        let place = place(shard);
+        let number = number(shard);
         // It may have become unreachable since.
         let marked = match answer {
-            Ok(is_new) => reached(place.mark(&mut store))?.map(|()| is_new),
+            Ok(is_new) => reached(number.mark(&mut store))?.map(|()| is_new),
             Err(error) => Err(error),
         };
-        let (is_asked, is_lost) = match marked {
-            Ok(_) if of == 1 => return Ok((store, None)),
-            Err(error) if of == 1 => return Err(error.into()),
-            Ok(is_new) => (true, is_new && used),
-            Err(_) => (false, false),
-        };
-        let shard = OneOfSeveral { store, place, is_asked, has_failed: false, used };
-        Ok((Box::new(shard) as Box<dyn Store>, is_lost.then(|| place.lost())))
+        let (is_asked, is_lost) = (marked.is_ok(), marked.is_ok_and(|is_new| is_new && used));
+        let shard = OneOfSeveral { store, number, is_asked, has_failed: false, used };
+        Ok((Box::new(shard) as Box<dyn Store>, is_lost.then(|| number.lost())))
     });
     asked.collect()
 }
@@ -64,7 +59,7 @@ fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, St
 /// shard number is written again before any job: otherwise no program could start on the store.
 struct OneOfSeveral {
     store: Box<dyn Store>,
-    place: Place,
+    number: ShardNumber,
     is_asked: bool,
     /// `true` if the last commit or claim has failed.
     has_failed: bool,
@@ -75,12 +70,12 @@ struct OneOfSeveral {
 impl OneOfSeveral {
     fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
         if !self.is_asked {
-            let is_new = self.place.check(&mut self.store).map_err(of_store)?;
-            self.place.mark(&mut self.store).map_err(of_store)?;
+            let is_new = self.number.check(&mut self.store).map_err(of_store)?;
+            self.number.mark(&mut self.store).map_err(of_store)?;
             self.is_asked = true;
             if is_new && self.used {
                 // Returned once: the next call is carried out.
-                return Err(self.place.lost());
+                return Err(self.number.lost());
             }
         }
         Ok(&mut *self.store)
@@ -93,7 +88,7 @@ impl OneOfSeveral {
     ) -> Result<T, StoreError> {
         self.ask()?;
         if self.has_failed {
-            self.place.mark(&mut self.store).map_err(of_store)?;
+            self.number.mark(&mut self.store).map_err(of_store)?;
         }
         let answer = call(&mut self.store);
         self.has_failed = matches!(answer, Err(StoreError::Unavailable(_)));
@@ -122,36 +117,18 @@ impl Store for OneOfSeveral {
         self.store.wake_by(waker);
     }
 
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        self.ask()?.find(key)
-    }
-
-    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.ask()?.scan(after, max)
-    }
-
-    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
-        self.ask()?.dead(after, max)
-    }
-
-    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        self.ask()?.kinds()
-    }
-
-    fn gauges(&mut self) -> Result<Gauges, StoreError> {
-        self.ask()?.gauges()
-    }
+    forward_reads!(self => self.ask()?);
 
     /// If the store was unreachable at the start, and no second connection can be opened yet,
     /// claims and commits share this one.
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        let Self { place, is_asked, used, .. } = *self;
+        let Self { number, is_asked, used, .. } = *self;
         let second = match self.store.beside() {
             Err(_) if !is_asked => None,
             second => second?,
         };
         Ok(second.map(|store| -> Box<dyn Store> {
-            Box::new(Self { store, place, is_asked, has_failed: false, used })
+            Box::new(Self { store, number, is_asked, has_failed: false, used })
         }))
     }
 }

@@ -1,13 +1,13 @@
 //! Configuration.
 
-use super::durable::assemble;
+use super::Durable;
 use super::parts::{Parts, Spawner};
-use super::{Durable, Settings};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::{Event, Observer};
 use crate::store::Store;
+use crate::timers::Settings;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,6 @@ use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
 /// renews the leases of all runs.
 const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
-/// The attempts of a job by default.
 const ATTEMPTS: u32 = 20;
 
 /// The longest visibility timeout and the longest time between polls: a year. The wheel of the
@@ -55,7 +54,27 @@ pub struct Builder {
 impl Durable {
     /// Configures workers, timeouts, limits ...
     pub fn builder(handlers: Handlers) -> Builder {
-        Builder::new(handlers)
+        let settings = Settings {
+            visibility: Duration::from_secs(30),
+            poll: Duration::from_secs(1),
+            backoff: Backoff::new(Duration::from_secs(1)).jitter(0.5).attempts(ATTEMPTS),
+            catch_up_rate: None,
+            slow_after: Duration::from_secs(30),
+            limit: None,
+            dead_for: None,
+            most_dead: None,
+        };
+        Builder {
+            handlers,
+            queue: String::new(),
+            clock: Arc::new(MonotonicClock::new()),
+            workers: 4,
+            max_in_flight: None,
+            async_runs: ASYNC_RUNS,
+            spawner: None,
+            settings,
+            observer: None,
+        }
     }
 
     /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
@@ -70,30 +89,6 @@ impl Durable {
 }
 
 impl Builder {
-    fn new(handlers: Handlers) -> Self {
-        let settings = Settings {
-            visibility: Duration::from_secs(30),
-            poll: Duration::from_secs(1),
-            backoff: Backoff::new(Duration::from_secs(1)).jitter(0.5).attempts(ATTEMPTS),
-            catch_up_rate: None,
-            slow_after: Duration::from_secs(30),
-            limit: None,
-            dead_for: None,
-            most_dead: None,
-        };
-        Self {
-            handlers,
-            queue: String::new(),
-            clock: Arc::new(MonotonicClock::new()),
-            workers: 4,
-            max_in_flight: None,
-            async_runs: ASYNC_RUNS,
-            spawner: None,
-            settings,
-            observer: None,
-        }
-    }
-
     /// Sets the prefix of each [idempotency key](crate::DurableRun::idempotency_key): empty by
     /// default. Needed if jobs of several stores have effects on one resource. All programs on a
     /// store must set the same name.
@@ -112,9 +107,8 @@ impl Builder {
     }
 
     /// Sets the number of threads that run handlers: 4 by default. They also poll the futures of
-    /// [async handlers](Handlers::on_async), unless those are [spawned elsewhere](Self::spawn_on):
-    /// then a thread is needed only for the moment when a run is handed over. While all threads are
-    /// in handlers that block, futures wait for them.
+    /// [async handlers](Handlers::on_async). If those are [spawned elsewhere](Self::spawn_on), a
+    /// thread is needed only for the moment when a run is handed over.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
@@ -123,20 +117,18 @@ impl Builder {
     /// Sets the most runs of [async handlers](Handlers::on_async) that are in flight at a time:
     /// 1,024 by default. No more of their jobs are leased, so other programs run the rest.
     ///
-    /// A future that waits costs no thread. But its lease is renewed three times in a [visibility
-    /// timeout](Self::visibility_timeout), and its payload stays in memory: at most 16 MiB of
-    /// payloads of async handlers are leased from a store at a time. The leases of 1,024 runs are
-    /// renewed in one commit.
+    /// The lease of each is renewed three times in a [visibility
+    /// timeout](Self::visibility_timeout), in one commit for 1,024 runs. At most 16 MiB of payloads
+    /// of async handlers are leased from a store at a time.
     pub fn async_runs(mut self, runs: usize) -> Self {
         self.async_runs = runs;
         self
     }
 
-    /// Hands the runs of [async handlers](Handlers::on_async) to an executor, such as tokio. Each
-    /// run is a future that the executor polls until it is ready. Without this, the
-    /// [`workers`](Self::workers) poll them: there, futures that need the reactor or the timers of
-    /// a runtime panic. The function must return soon. [`Handlers::on_async`] has an example with
-    /// tokio.
+    /// Hands the runs of [async handlers](Handlers::on_async) to an executor, which polls each
+    /// until it is ready. Without this, the [`workers`](Self::workers) poll them: there, futures
+    /// that need the reactor or the timers of a runtime panic. The function must return soon.
+    /// [`Handlers::on_async`] has an example with tokio.
     ///
     /// If the executor drops a run before it began, the job is released, and due again after a
     /// third of the [visibility timeout](Self::visibility_timeout); an
@@ -187,16 +179,16 @@ impl Builder {
 
     /// Sets a time limit for each run: none by default. A job can have [its
     /// own](crate::Plan::limit). A run that reaches its limit is reported as [timed
-    /// out](crate::EventKind::TimedOut), and its lease is no longer renewed. The lease then runs
-    /// out within the [visibility timeout](Self::visibility_timeout). From that time on
-    /// [`is_superseded`](crate::DurableRun::is_superseded) returns `true` in the run, and another
-    /// worker takes the job over, with the next attempt.
+    /// out](crate::EventKind::TimedOut).
     ///
-    /// A thread cannot be interrupted, so a handler that never returns occupies its worker. If the
-    /// handler returns before another worker takes the job over, its result counts.
+    /// A thread cannot be interrupted, so a closure continues and keeps its worker. Its lease is no
+    /// longer renewed, and runs out within the [visibility timeout](Self::visibility_timeout). From
+    /// then on [`is_superseded`](crate::DurableRun::is_superseded) returns `true`, and another
+    /// worker takes the job over, with the next attempt. If the handler returns before, its result
+    /// counts.
     ///
-    /// The future of an [async handler](Handlers::on_async) is dropped when it reaches its limit.
-    /// This counts as a failure: the job is retried with backoff, without waiting for its lease.
+    /// The future of an [async handler](Handlers::on_async) is dropped at its limit. This counts as
+    /// a failure: the job is retried with backoff, without waiting for its lease.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.settings.limit = Some(limit);
         self
@@ -249,13 +241,13 @@ impl Builder {
         self.start_shards([store])
     }
 
-    /// Starts on several stores, for more jobs than one server can take: several Redis servers,
-    /// databases, or queues in them. The key of a job decides which store keeps it. Each store has
-    /// its own committer and claimer, so a store that is unreachable delays only its own jobs.
+    /// Starts on several stores, for more jobs than one server can take. The key of a job decides
+    /// which store keeps it. Each store has its own committer and claimer, so a store that is
+    /// unreachable delays only its own jobs. All stores share the `workers`. `max_in_flight`,
+    /// `async_runs` and `catch_up_rate` are divided among the stores, at least 1 for each.
     ///
     /// All programs must start with the same stores in the same order, which cannot change: each
-    /// store remembers which shard it is. All stores share the `workers`. `max_in_flight`,
-    /// `async_runs` and `catch_up_rate` are divided among the stores, at least 1 for each.
+    /// store remembers which shard it is.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;
@@ -282,49 +274,48 @@ impl Builder {
         self,
         stores: impl IntoIterator<Item = impl Store>,
     ) -> Result<Durable, StartError> {
-        let (parts, spawner) = self.checked()?;
+        let parts = self.checked()?;
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
         if stores.is_empty() {
             return Err(StartError::Setting("no stores: jobs are kept in one at least"));
         }
-        assemble(stores, parts, spawner)
+        Durable::assemble(stores, parts)
     }
 
-    /// Checks the handlers and the settings.
-    pub(crate) fn checked(self) -> Result<(Parts, Option<Spawner>), StartError> {
+    pub(crate) fn checked(self) -> Result<Parts, StartError> {
         let Self { handlers, queue, clock, workers, async_runs, spawner, .. } = self;
         let Self { max_in_flight, settings, observer, .. } = self;
         let max_in_flight = max_in_flight.unwrap_or(workers.saturating_mul(64));
-        let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
-        refuse(workers == 0, "no workers: handlers need one at least")?;
-        refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
-        refuse(async_runs == 0, "`async_runs` of zero: no async handler would ever run")?;
-        refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
-        refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
-        refuse(settings.poll > LONGEST, "`poll` above a year: set a year at most")?;
-        refuse(
-            settings.slow_after.is_zero(),
-            "a `slow_after` of zero: each run would be reported",
-        )?;
-        refuse(settings.limit == Some(Duration::ZERO), "a `limit` of zero: leave it out for none")?;
-        let short = settings.visibility < Duration::from_millis(3);
-        refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
-        let long = settings.visibility > LONGEST;
-        refuse(long, "a `visibility_timeout` above a year: leases are renewed, so use less")?;
+        let refused = [
+            (workers == 0, "no workers: handlers need one at least"),
+            (max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased"),
+            (async_runs == 0, "`async_runs` of zero: no async handler would ever run"),
+            (settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out"),
+            (settings.poll < Duration::from_millis(1), "`poll` below a millisecond"),
+            (settings.poll > LONGEST, "`poll` above a year: set a year at most"),
+            (settings.slow_after.is_zero(), "a `slow_after` of zero: each run would be reported"),
+            (settings.limit == Some(Duration::ZERO), "a `limit` of zero: leave it out for none"),
+            (
+                settings.visibility < Duration::from_millis(3),
+                "a `visibility_timeout` below 3 ms cannot be renewed",
+            ),
+            (
+                settings.visibility > LONGEST,
+                "a `visibility_timeout` above a year: leases are renewed, so use less",
+            ),
+        ];
+        if let Some((_, why)) = refused.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Err(StartError::Setting(why));
+        }
         let handlers = handlers.checked()?;
-        let bounds = [(max_in_flight, workers), (async_runs, async_runs)];
-        Ok((Parts { handlers, queue, clock, bounds, settings, observer }, spawner))
+        let limits = [(max_in_flight, workers), (async_runs, async_runs)];
+        Ok(Parts { handlers, queue, clock, limits, spawner, settings, observer })
     }
 }
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("handlers", &self.handlers)
-            .field("workers", &self.workers)
-            .field("max_in_flight", &self.max_in_flight)
-            .field("async_runs", &self.async_runs)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("handlers", &self.handlers).finish_non_exhaustive()
     }
 }

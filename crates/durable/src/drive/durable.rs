@@ -1,14 +1,16 @@
 //! The owner of the threads.
 
-use super::Timers;
 use super::away::ask_all;
-use super::parts::{Parts, Shard, Spawner};
-use crate::claim::Message;
+use super::parts::{Parts, Shard};
+use crate::claim::Waiting;
 use crate::error::StartError;
+use crate::lease::Message;
 use crate::store::Store;
+use crate::timers::Timers;
 use crossbeam_channel::Receiver;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -16,24 +18,7 @@ use wheelhouse_service::internal::is_in_run;
 use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 
 /// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
-/// jobs. Give other threads a clone of [`timers`](Self::timers).
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_durable::store::MemoryStore;
-/// use wheelhouse_durable::{Cancel, Durable, Handlers, Next};
-///
-/// let handlers = Handlers::new().on_bytes("close-order/1", |run, order| {
-///     println!("close order {}", String::from_utf8_lossy(order));
-///     Ok(Next::Done)
-/// });
-/// let timers = Durable::start(MemoryStore::new(), handlers)?;
-/// let half_an_hour = Duration::from_secs(1_800);
-/// timers.after(half_an_hour).key("order-17").schedule_bytes("close-order/1", "17")?;
-/// timers.refresh("order-17", half_an_hour)?;
-/// assert_eq!(timers.cancel("order-17")?, Cancel::Cancelled);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// jobs. Give other threads a clone of [`timers`](Self::timers). The [crate](crate) has an example.
 ///
 /// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, do not drop or stop it
 /// on a thread that their executor needs: it would wait for runs that cannot continue. Use
@@ -41,14 +26,11 @@ use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 pub struct Durable {
     timers: Timers,
     /// The pool that runs jobs, and does nothing else. So leases are renewed while all of its
-    /// threads are in handlers, and while it waits for its runs.
-    workers: Option<Service>,
+    /// threads are in handlers, and while it waits for its runs. Also the jobs that wait for it.
+    workers: Option<(Service, Arc<Waiting>)>,
     shards: Vec<Threads>,
-    /// A run of these timers has called the stop, so the stop must not wait for that run.
-    is_inside: bool,
 }
 
-/// The threads of a shard.
 struct Threads {
     timers: Timers,
     committer: JoinHandle<()>,
@@ -56,28 +38,24 @@ struct Threads {
     claimer: Option<(JoinHandle<()>, Receiver<()>)>,
 }
 
-/// Checks each store, then starts all threads.
-pub(super) fn assemble(
-    stores: Vec<Box<dyn Store>>,
-    parts: Parts,
-    spawner: Option<Spawner>,
-) -> Result<Durable, StartError> {
-    let stores = ask_all(stores)?;
-    let start = |service: ServiceBuilder| {
-        let service = spawner.into_iter().fold(service, |service, spawn| service.spawn_on(spawn));
-        service.start().map_err(StartError::Service)
-    };
-    let workers = parts.pool().map(start).transpose()?;
-    let shards = parts.shards(stores, workers.as_ref().map(Service::handle))?;
-    let timers = shards[0].timers.clone();
-    let mut durable = Durable { timers, workers, shards: Vec::new(), is_inside: false };
-    for shard in shards {
-        durable.start_shard(shard)?;
-    }
-    Ok(durable)
-}
-
 impl Durable {
+    /// Checks each store, then starts all threads.
+    pub(super) fn assemble(
+        stores: Vec<Box<dyn Store>>,
+        mut parts: Parts,
+    ) -> Result<Self, StartError> {
+        let stores = ask_all(stores)?;
+        let workers = parts.pool().map(ServiceBuilder::start).transpose();
+        let workers = workers.map_err(StartError::Service)?;
+        let shards = parts.shards(stores, workers.as_ref().map(Service::handle))?;
+        let (timers, workers) = (shards[0].timers.clone(), workers.zip(shards[0].waiting()));
+        let mut durable = Self { timers, workers, shards: Vec::new() };
+        for shard in shards {
+            durable.start_shard(shard)?;
+        }
+        Ok(durable)
+    }
+
     /// Returns the handle with which other threads schedule jobs. It does not keep the timers
     /// running: once they are stopped, its methods return
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -152,26 +130,24 @@ impl Durable {
     /// Stops, and waits for handlers up to `longest`, or without a limit. Returns how many are
     /// still running.
     fn end(&mut self, longest: Option<Duration>) -> usize {
-        if !self.is_called_inside() || self.is_inside || self.shards.is_empty() {
-            return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
+        if !self.is_called_inside() {
+            return self.end_here(longest);
         }
         // A handler calls this. Another thread waits for its run and commits its end.
         self.begin_end();
         let (workers, shards) = (self.workers.take(), std::mem::take(&mut self.shards));
-        let mut rest = Self { timers: self.timers.clone(), workers, shards, is_inside: true };
-        let thread = thread::Builder::new().name("wheelhouse-stop".to_owned());
-        // If no thread can be started, the rest is dropped here, and the leases of its runs run
-        // out.
-        drop(thread.spawn(move || {
-            rest.is_inside = false;
-            rest.end_here(longest);
+        let mut rest = Self { timers: self.timers.clone(), workers, shards };
+        drop(Stopping::begin(move || {
+            // If no thread can be started, this is the thread of the handler. It must not wait for
+            // its own run: the leases run out.
+            rest.end_here(if rest.is_called_inside() { Some(Duration::ZERO) } else { longest })
         }));
         0
     }
 
     /// Returns `true` if this thread is in a run of these timers.
     fn is_called_inside(&self) -> bool {
-        self.timers.shared().waiting.service().is_some_and(is_in_run)
+        self.workers.as_ref().is_some_and(|(_, waiting)| is_in_run(&waiting.service))
     }
 
     /// Prevents further runs.
@@ -189,10 +165,9 @@ impl Durable {
             // An error: the claimer has ended by a panic.
             stopped.recv().unwrap_or_default();
         }
-        let waiting = &self.timers.shared().waiting;
-        waiting.clear();
         // After a `stop_within`, the drop calls this again, without workers.
-        let running = self.workers.take().map_or(0, |workers| {
+        let running = self.workers.take().map_or(0, |(workers, waiting)| {
+            waiting.clear();
             // Waits for runs that have begun, since a cancel has returned `Running` for them. A run
             // whose commit fails is released.
             let is_idle = waiting.wait_until_idle(until);

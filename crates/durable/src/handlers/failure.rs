@@ -10,7 +10,6 @@ use std::fmt;
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
-    /// Returns `true` if the job must not be retried.
     pub(crate) fn is_final(&self) -> bool {
         self.0.is::<Stop>()
     }

@@ -1,17 +1,16 @@
 //! Handlers, one for each kind of job. A closure cannot be stored, so a job names its handler.
 
 mod failure;
-mod held;
 mod run;
 
 pub use failure::{Failure, Stop};
-pub(crate) use held::{Held, Mark, Occurrence};
 pub use run::DurableRun;
+pub(crate) use run::Occurrence;
 
 use crate::StartError;
+use crate::lease::Lane;
 use crate::store::{Kind, is_kind};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,7 +28,6 @@ pub enum Next {
     Acked,
 }
 
-/// The future of an async handler.
 pub(crate) type RunFuture = Pin<Box<dyn Future<Output = Result<Next, Failure>> + Send>>;
 
 type SyncHandler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync;
@@ -40,19 +38,6 @@ type AsyncHandler = dyn Fn(DurableRun<'static>, Vec<u8>) -> RunFuture + Send + S
 pub(crate) enum Handler {
     Sync(Arc<SyncHandler>),
     Async(Arc<AsyncHandler>),
-}
-
-/// Where runs take place. Each lane has its own limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// On the threads of the pool. A thread is in one run at a time.
-    Threads,
-    /// As futures. More futures than threads may be in flight.
-    Futures,
-}
-
-impl Lane {
-    pub(crate) const ALL: [Self; 2] = [Self::Threads, Self::Futures];
 }
 
 impl Handler {
@@ -134,9 +119,8 @@ impl Handlers {
     /// (feature `serde`). If the payload cannot be read, the job becomes a dead letter.
     ///
     /// The function is called when a run begins, and its future is the run. The executor of
-    /// [`Builder::spawn_on`], such as tokio, polls it. Without that, the
-    /// [`workers`](crate::Builder::workers) poll it. A future that waits occupies no thread, and
-    /// [`Builder::async_runs`] limits how many are in flight.
+    /// [`Builder::spawn_on`], or the [`workers`](crate::Builder::workers), poll it. A future that
+    /// waits occupies no thread, and [`Builder::async_runs`] limits how many are in flight.
     ///
     /// Results, attempts, backoff and events are those of other handlers, and a panic is a failure.
     /// Unlike a closure, a future can be cancelled: it is **dropped** at its next `.await`
@@ -147,32 +131,25 @@ impl Handlers {
     ///
     /// [`Builder::spawn_on`]: crate::Builder::spawn_on
     /// [`Builder::async_runs`]: crate::Builder::async_runs
-    /// [`Builder::slow_after`]: crate::Builder::slow_after
     ///
     /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_durable::store::MemoryStore;
-    /// use wheelhouse_durable::{Durable, Handlers, Next};
-    ///
-    /// #[tokio::main]
-    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let handlers = Handlers::new().on_async("close-order/1", |run, order: u64| async move {
-    ///         // For example a call of a service, once for each `idempotency_key`.
-    ///         tokio::time::sleep(Duration::from_millis(1)).await;
-    ///         println!("closed order {order}, once for {}", run.idempotency_key());
-    ///         Ok(Next::Done)
-    ///     });
-    ///     let tokio = tokio::runtime::Handle::current();
-    ///     let timers = Durable::builder(handlers)
-    ///         .spawn_on(move |run| drop(tokio.spawn(run)))
-    ///         .start(MemoryStore::new())?;
-    ///     timers.after(Duration::from_millis(5)).submit("close-order/1", &17).await?;
-    ///     # while timers.snapshot().counts.acked == 0 {
-    ///     #     tokio::task::yield_now().await;
-    ///     # }
-    ///     timers.stop_async().await; // waits for the runs that have begun
-    ///     Ok(())
-    /// }
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers, Next};
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let handlers = Handlers::new().on_async("close-order/1", |run, order: u64| async move {
+    ///     // For example a call of a service, once for each `idempotency_key`.
+    ///     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    ///     println!("closed order {order}, once for {}", run.idempotency_key());
+    ///     Ok(Next::Done)
+    /// });
+    /// let tokio = tokio::runtime::Handle::current();
+    /// let builder = Durable::builder(handlers).spawn_on(move |run| drop(tokio.spawn(run)));
+    /// let timers = builder.start(MemoryStore::new())?;
+    /// # timers.after(std::time::Duration::ZERO).submit("close-order/1", &17).await?;
+    /// timers.stop_async().await; // waits for the runs that have begun
+    /// # Ok(())
+    /// # }
     /// ```
     #[cfg(feature = "serde")]
     pub fn on_async<T, F, Fut>(self, kind: impl Into<Kind>, handler: F) -> Self
@@ -188,18 +165,11 @@ impl Handlers {
     }
 
     fn insert(&mut self, kind: Kind, handler: Handler) {
-        let wrong = if !is_kind(&kind) {
-            StartError::Kind(kind)
-        } else {
-            match self.handlers.entry(kind) {
-                Entry::Occupied(place) => StartError::DuplicateKind(place.key().clone()),
-                Entry::Vacant(place) => {
-                    place.insert(handler);
-                    return;
-                }
-            }
-        };
-        self.wrong.get_or_insert(wrong);
+        if !is_kind(&kind) {
+            self.wrong.get_or_insert(StartError::Kind(kind));
+        } else if self.handlers.insert(kind.clone(), handler).is_some() {
+            self.wrong.get_or_insert(StartError::DuplicateKind(kind));
+        }
     }
 
     pub(crate) fn checked(self) -> Result<BTreeMap<Kind, Handler>, StartError> {

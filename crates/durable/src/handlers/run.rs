@@ -1,19 +1,30 @@
 //! The run that a handler is called for.
 
-use super::{Held, Mark, Occurrence};
 use crate::Timers;
-use crate::store::{Change, Key, Kind, Timestamp, Token};
+use crate::lease::{JobLease, Mark};
+use crate::store::{Again, Change, Key, Kind, Timestamp, Token};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+
+/// The occurrence of a job that a run executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    /// The next occurrence, for the ack.
+    pub(crate) again: Option<Again>,
+    /// The number of missed occurrences between this one and `again`.
+    pub(crate) missed: u64,
+    pub(crate) is_periodic: bool,
+    /// When the run was handed out, by the store's clock.
+    pub(crate) now: Timestamp,
+}
 
 /// The run that a handler is called for: its job, its attempt, and the state of its lease. An
 /// [async handler](super::Handlers::on_async) gets it by value, as `DurableRun<'static>`, so that
 /// its future can keep it.
 pub struct DurableRun<'a> {
     pub(crate) timers: Cow<'a, Timers>,
-    pub(crate) held: Cow<'a, Arc<Held>>,
+    pub(crate) lease: Cow<'a, Arc<JobLease>>,
     pub(crate) due: Timestamp,
     pub(crate) occurrence: Occurrence,
 }
@@ -21,43 +32,43 @@ pub struct DurableRun<'a> {
 impl DurableRun<'_> {
     /// Converts it to a value that a future can keep after the call.
     pub(crate) fn into_owned(self) -> DurableRun<'static> {
-        let Self { timers, held, due, occurrence } = self;
-        let (timers, held) = (Cow::Owned(timers.into_owned()), Cow::Owned(held.into_owned()));
-        DurableRun { timers, held, due, occurrence }
+        let Self { timers, lease, due, occurrence } = self;
+        let (timers, lease) = (Cow::Owned(timers.into_owned()), Cow::Owned(lease.into_owned()));
+        DurableRun { timers, lease, due, occurrence }
     }
 
     /// The key of the job.
     pub fn key(&self) -> &Key {
-        &self.held.name.key
+        &self.lease.name.key
     }
 
     /// The kind of the job, by which this handler was chosen.
     pub fn kind(&self) -> &Kind {
-        &self.held.name.kind
+        &self.lease.name.kind
     }
 
     /// The generation of the job: each scheduling in a store has a different number.
     pub fn generation(&self) -> u64 {
-        self.held.name.generation
+        self.lease.name.generation
     }
 
     /// The number of this occurrence of a periodic job, from 0.
     pub fn occurrence(&self) -> u64 {
-        self.held.name.occurrence
+        self.lease.name.occurrence
     }
 
     /// The number of the attempt at this occurrence, from 1. An attempt is counted just before the
     /// handler is called, so an attempt whose process was killed counts too. The handler was called
     /// for fewer attempts if a process was killed in between, or the store's answer was lost.
     pub fn attempt(&self) -> u32 {
-        self.held.name.attempt
+        self.lease.name.attempt
     }
 
     /// The fencing token. If a resource refuses tokens lower than the highest it has seen, only the
     /// newest run can change it. Tokens of one store can be compared with each other; [several
     /// stores](crate::Builder::start_shards) number their tokens separately.
     pub fn token(&self) -> Token {
-        self.held.token
+        self.lease.token
     }
 
     /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
@@ -71,11 +82,6 @@ impl DurableRun<'_> {
     /// When this occurrence was due, by the store's clock.
     pub fn due(&self) -> Timestamp {
         self.due
-    }
-
-    /// How late the run was when it was handed out, by the store's clock.
-    pub fn lateness(&self) -> Duration {
-        self.occurrence.now.saturating_since(self.due)
     }
 
     /// The number of occurrences that were skipped because this run is late: it stands for them
@@ -92,7 +98,7 @@ impl DurableRun<'_> {
     /// place twice. The ack of this run is refused if another worker has claimed the job. The
     /// future of an async handler is dropped at its next `.await` in this state. O(1).
     pub fn is_superseded(&self) -> bool {
-        self.held.is_lost(self.timers.shared().clock.now())
+        self.lease.is_lost(self.timers.shared().clock.now())
     }
 
     /// Returns `true` if the job was cancelled or replaced since this run began. This program
@@ -100,13 +106,13 @@ impl DurableRun<'_> {
     /// [visibility timeout](crate::Builder::visibility_timeout). The run is not repeated, whether
     /// it succeeds or fails.
     pub fn is_cancelled(&self) -> bool {
-        self.held.has(Mark::Closed)
+        self.lease.has(Mark::Closed)
     }
 
     /// An entry of the [context](crate::Plan::context) that the job was scheduled with; `None` if
     /// it has none of this name. The same in all attempts and occurrences. O(log n).
     pub fn context(&self, name: &str) -> Option<&str> {
-        self.held.context.get(name).map(String::as_str)
+        self.lease.context.get(name).map(String::as_str)
     }
 
     /// The timers, to schedule other jobs.
@@ -121,7 +127,7 @@ impl DurableRun<'_> {
     /// back. After the commit the lease is not renewed, so the handler must return before the lease
     /// ends.
     pub fn ack(&self) -> Change {
-        self.held.mark(Mark::Acked);
+        self.lease.mark(Mark::Acked);
         let (key, token) = (self.key().clone(), self.token());
         Change::Ack { key, token, again: self.occurrence.again }
     }
@@ -129,13 +135,7 @@ impl DurableRun<'_> {
 
 impl fmt::Debug for DurableRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DurableRun")
-            .field("key", self.key())
-            .field("kind", self.kind())
-            .field("generation", &self.generation())
-            .field("occurrence", &self.occurrence())
-            .field("attempt", &self.attempt())
-            .field("token", &self.token())
-            .finish_non_exhaustive()
+        let (job, token) = (&self.lease.name, &self.lease.token);
+        f.debug_struct("DurableRun").field("job", job).field("token", token).finish_non_exhaustive()
     }
 }

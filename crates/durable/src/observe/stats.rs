@@ -35,7 +35,6 @@ macro_rules! counters {
         }
 
         impl Counts {
-            /// Adds the counters of another kind.
             fn add(&mut self, other: &Self) {
                 $($(self.$name += other.$name;)+)+
             }
@@ -91,13 +90,10 @@ impl Distribution {
         self.record(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// A copy, so that the lock is not held while quantiles are computed: runs wait for it.
-    fn read(&self) -> Numbers {
-        self.0.lock().clone()
-    }
-
     fn summary(&self) -> Summary {
-        summary(&self.read())
+        // A copy, so that the lock is not held while quantiles are computed: runs wait for it.
+        let numbers = self.0.lock().clone();
+        summary(&numbers)
     }
 }
 
@@ -105,7 +101,6 @@ fn summary(numbers: &Numbers) -> Summary {
     numbers.summary(|value| value)
 }
 
-/// Counters and distributions of a kind.
 #[derive(Default)]
 pub(crate) struct OfKind {
     pub(crate) counts: Atomics,
@@ -126,6 +121,7 @@ impl OfKind {
 
 /// All counters and distributions. Their number is bounded: only kinds with a handler have an
 /// entry.
+#[derive(Default)]
 pub(crate) struct Counters {
     kinds: BTreeMap<Kind, OfKind>,
     /// Values that do not depend on the kind, and those of kinds without a handler.
@@ -137,7 +133,6 @@ pub(crate) struct Counters {
     pub(crate) clock_offset: AtomicI64,
 }
 
-/// Adds one.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
@@ -146,11 +141,7 @@ impl Counters {
     pub(crate) fn new<'a>(kinds: impl Iterator<Item = &'a Kind>) -> Self {
         Self {
             kinds: kinds.map(|kind| (kind.clone(), OfKind::default())).collect(),
-            others: OfKind::default(),
-            commit_time: Distribution::default(),
-            claim_time: Distribution::default(),
-            batch: Distribution::default(),
-            clock_offset: AtomicI64::new(0),
+            ..Self::default()
         }
     }
 
@@ -164,14 +155,12 @@ impl Counters {
         let (mut lateness, mut run_time) = (Numbers::default(), Numbers::default());
         for its in self.kinds.values() {
             counts.add(&its.counts.read());
-            lateness.add(&its.lateness.read());
-            run_time.add(&its.run_time.read());
+            lateness.add(&its.lateness.0.lock());
+            run_time.add(&its.run_time.0.lock());
         }
         Snapshot {
             counts,
             in_flight,
-            overdue: Duration::ZERO,
-            store: BTreeMap::new(),
             lateness: summary(&lateness),
             run_time: summary(&run_time),
             kinds: self.kinds.iter().map(|(kind, its)| (kind.clone(), its.snapshot())).collect(),
@@ -179,6 +168,7 @@ impl Counters {
             claim_time: self.claim_time.summary(),
             batch: self.batch.summary(),
             clock_offset: self.clock_offset.load(Ordering::Relaxed),
+            ..Snapshot::default()
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Plans: when a job runs, under which key, and what happens if it is late.
 
-mod made_key;
+mod cron;
 mod policy;
 
-pub(crate) use made_key::made_key;
+pub(crate) use cron::CronRule;
 use policy::check_context;
 pub use policy::{Late, Missed, Scheduled};
 pub(crate) use policy::{Policy, Repeat};
 
-use crate::commit::Commit;
+use crate::commit::{AnswerOf, Commit, random_key};
 use crate::error::Error;
 use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
@@ -23,31 +23,79 @@ pub struct Plan<'t, A = Key> {
     timers: &'t Timers,
     when: When,
     key: Result<Option<Key>, InvalidKey>,
-    if_taken: IfTaken,
+    replace: bool,
+    /// Reads the job that has the key, and leaves it if it has the same schedule.
+    updates: bool,
     policy: Policy,
-    answer: fn(Outcome, &Key) -> Result<A, Error>,
+    answer: AnswerOf<A>,
 }
 
-/// The effect of a plan if a job has its key already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IfTaken {
-    Refuse,
-    Replace,
-    Keep,
-    Update,
+impl Timers {
+    /// Plans a job for `delay` from now, by the store's clock. A time beyond [`Timestamp::MAX`]
+    /// becomes [`Timestamp::MAX`].
+    pub fn after(&self, delay: Duration) -> Plan<'_> {
+        Plan::new(self, When::After(delay))
+    }
+
+    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. A past
+    /// time is due at once.
+    pub fn at(&self, time: impl Into<Timestamp>) -> Plan<'_> {
+        Plan::new(self, When::At(time.into()))
+    }
+
+    /// Plans a periodic job: the first run is a period from now, and later runs follow at whole
+    /// periods after the first, without drift. The job ends when it is cancelled, its handler
+    /// returns [`Stop`], or it [expires](Plan::expires).
+    ///
+    /// [`Stop`]: crate::Stop
+    ///
+    /// # Errors
+    ///
+    /// If the period is zero, or not a whole number of milliseconds.
+    pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
+        let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+        if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
+            let why = format!("the period {period:?} is zero or not in whole milliseconds");
+            return Err(Error::Rule(why));
+        }
+        Ok(self.after(period).repeating(Repeat::Every(millis)))
+    }
+
+    /// Plans a job for the times of a cron line, in a time zone by its IANA name, such as
+    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. The name
+    /// of the zone and the line are stored, and the program that runs the job reads them. A line
+    /// that other versions would read differently is stored in [plain
+    /// form](wheelhouse_service::cron::Cron::plain): `22-2` as `22-23,0-2`. This call reads the
+    /// store's clock.
+    ///
+    /// # Errors
+    ///
+    /// If the line cannot be read or has no time in the future, or the zone is unknown;
+    /// [`Error::Store`].
+    #[cfg(feature = "cron")]
+    pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
+        if zone.contains([';', '=']) {
+            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
+        }
+        let mut rule = CronRule::new(line, zone).map_err(Error::Rule)?;
+        let first = rule.next(self.now()?);
+        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
+        let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
+        Ok(self.at(first.ok_or_else(none)?).repeating(Repeat::Cron { line, zone }))
+    }
 }
 
 impl<'t> Plan<'t> {
-    pub(crate) fn new(timers: &'t Timers, when: When) -> Self {
-        let (key, if_taken, policy) = (Ok(None), IfTaken::Refuse, Policy::default());
+    fn new(timers: &'t Timers, when: When) -> Self {
         let answer = |outcome, key: &Key| match outcome {
             Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
             _ => Ok(key.clone()),
         };
-        Self { timers, when, key, if_taken, policy, answer }
+        let policy = Policy::default();
+        Self { timers, when, key: Ok(None), replace: false, updates: false, policy, answer }
     }
 
-    pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
+    fn repeating(mut self, repeat: Repeat) -> Self {
         self.policy.repeat = Some(repeat);
         self
     }
@@ -55,24 +103,14 @@ impl<'t> Plan<'t> {
     /// Sets the key, by which the job can be cancelled and moved. If a job has the key already, the
     /// plan is refused with [`Error::Duplicate`]. A job without a key gets one of 128 random bits.
     pub fn key(self, key: impl AsRef<[u8]>) -> Self {
-        self.named(key, IfTaken::Refuse)
-    }
-
-    fn named(self, key: impl AsRef<[u8]>, if_taken: IfTaken) -> Self {
-        Self { key: Key::new(key).map(Some), if_taken, ..self }
-    }
-
-    fn standing(self, key: impl AsRef<[u8]>, if_taken: IfTaken) -> Plan<'t, Scheduled> {
-        let Self { timers, when, policy, .. } = self;
-        let answer = |outcome, _: &Key| Ok(Scheduled::of(outcome));
-        Plan { timers, when, key: Key::new(key).map(Some), if_taken, policy, answer }
+        Self { key: Key::new(key).map(Some), replace: false, ..self }
     }
 
     /// Sets the key, and replaces the job that has it, if there is one. If that job is running, its
     /// run continues and is not repeated, and the new job begins after it. If that job is periodic,
     /// its occurrences that were due and had not begun are dropped.
     pub fn replacing(self, key: impl AsRef<[u8]>) -> Self {
-        self.named(key, IfTaken::Replace)
+        Self { key: Key::new(key).map(Some), replace: true, ..self }
     }
 
     /// Sets the key. If a job has it already, that job stays as it is, and this plan is dropped.
@@ -80,7 +118,7 @@ impl<'t> Plan<'t> {
     /// occurrence that was missed while no program ran still takes place. The result is
     /// [`Created`](Scheduled::Created) or [`Kept`](Scheduled::Kept).
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
-        self.standing(key, IfTaken::Keep)
+        self.at_each_start(key, false)
     }
 
     /// Sets the key, and makes this plan the schedule of the job that has it. If that job has the
@@ -113,7 +151,14 @@ impl<'t> Plan<'t> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn updating(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
-        self.standing(key, IfTaken::Update)
+        self.at_each_start(key, true)
+    }
+
+    fn at_each_start(self, key: impl AsRef<[u8]>, updates: bool) -> Plan<'t, Scheduled> {
+        let Self { timers, when, policy, .. } = self;
+        let (key, answer) =
+            (Key::new(key).map(Some), |outcome, _: &Key| Ok(Scheduled::of(outcome)));
+        Plan { timers, when, key, replace: updates, updates, policy, answer }
     }
 }
 
@@ -201,7 +246,7 @@ impl<A> Plan<'_, A> {
             )));
         }
         check_context(&self.policy.context).map_err(Error::Context)?;
-        let key = self.key?.unwrap_or_else(made_key);
+        let key = self.key?.unwrap_or_else(random_key);
         if key.is_reserved() {
             return Err(Error::Reserved(key));
         }
@@ -211,7 +256,7 @@ impl<A> Plan<'_, A> {
             payload,
             policy: self.policy.to_text(),
             when: self.when,
-            replace: matches!(self.if_taken, IfTaken::Replace | IfTaken::Update),
+            replace: self.replace,
         })
     }
 
@@ -247,15 +292,14 @@ impl<A> Plan<'_, A> {
 
     /// Returns the job to put, or the result if there is nothing to put.
     fn changed(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Commit<A>> {
-        let (timers, answer) = (self.timers, self.answer);
-        let updates = self.if_taken == IfTaken::Update;
+        let (timers, answer, updates) = (self.timers, self.answer, self.updates);
         let key = self.key.clone().ok().flatten();
         let put = self.put(kind, payload);
         let put = if updates { put.and_then(|put| timers.update(put)) } else { put.map(Some) };
-        let key = || key.unwrap_or_else(made_key);
+        let key = || key.unwrap_or_else(random_key);
         match put {
-            Ok(put) => put.ok_or_else(|| Commit::told(key(), Outcome::Duplicate, answer)),
-            Err(error) => Err(Commit::refused(key(), error)),
+            Ok(Some(put)) => Ok(put),
+            told => Err(Commit::told(key(), told.map(|_| Outcome::Duplicate), answer)),
         }
     }
 
@@ -285,8 +329,8 @@ impl<A> Plan<'_, A> {
         match serde_json::to_vec(payload) {
             Ok(payload) => self.submit_bytes(kind, payload),
             Err(error) => {
-                let key = self.key.ok().flatten().unwrap_or_else(made_key);
-                Commit::refused(key, unwritable(error))
+                let key = self.key.ok().flatten().unwrap_or_else(random_key);
+                Commit::told(key, Err(unwritable(error)), self.answer)
             }
         }
     }

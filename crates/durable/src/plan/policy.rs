@@ -7,7 +7,7 @@
 //! `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. An unknown name was written by a newer version: this
 //! version does not run the job.
 
-use crate::store::{Outcome, Timestamp};
+use crate::store::{Outcome, Timestamp, millis_up};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -40,7 +40,6 @@ pub enum Scheduled {
 }
 
 impl Scheduled {
-    /// The result of a change that puts a job, by its outcome.
     pub(crate) fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Duplicate => Self::Kept,
@@ -70,7 +69,6 @@ pub(crate) enum Repeat {
     Cron { line: String, zone: String },
 }
 
-/// See the [module](self).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Policy {
     pub(crate) late: Late,
@@ -104,11 +102,6 @@ pub(crate) fn check_context(context: &BTreeMap<String, String>) -> Result<(), St
     }
 }
 
-/// Milliseconds, rounded up.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    Timestamp::default().saturating_add(duration).as_millis()
-}
-
 impl Policy {
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
@@ -118,12 +111,12 @@ impl Policy {
         };
         match self.late {
             Late::Run => {}
-            Late::Within(longest) => put("late", &format_args!("within:{}", millis(longest))),
-            Late::Skip(longest) => put("late", &format_args!("skip:{}", millis(longest))),
+            Late::Within(longest) => put("late", &format_args!("within:{}", millis_up(longest))),
+            Late::Skip(longest) => put("late", &format_args!("skip:{}", millis_up(longest))),
         }
         self.expires.iter().for_each(|expires| put("expires", &expires.as_millis()));
         self.max_attempts.iter().for_each(|attempts| put("attempts", attempts));
-        self.limit.iter().for_each(|limit| put("limit", &millis(*limit)));
+        self.limit.iter().for_each(|limit| put("limit", &millis_up(*limit)));
         if self.missed == Missed::Burst {
             put("missed", &"burst");
         }

@@ -1,41 +1,21 @@
 //! The calls of handlers, and their effects.
 
-use super::fault::Place;
+use super::fault::Action;
 use super::job::Broken;
 use super::program::{Killed, Program};
 use super::promise::Run;
 use super::world::{Clock, World};
+use crate::drive::Parts;
+use crate::handlers::Handler;
+use crate::{DurableRun, Failure, Next};
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl World {
-    pub(super) fn call_begins(&self, program: &Arc<Program>, run: &Run, is_lost: bool) {
-        Self::stop_if_dead(program);
-        self.note(program.number, format_args!("calls the handler of {run}"));
-        self.0.state.lock().runs += 1;
-        self.promises(|promises| promises.enters(program.number, run, is_lost));
-        self.within(Some(run), || {
-            self.strike(program, Place::Handler(run.job.kind.clone()), false).unwrap_or_default();
-        });
-    }
-
-    pub(super) fn call_ends(&self, program: &Arc<Program>, run: &Run, succeeded: bool) {
-        let how = if succeeded { "succeeded" } else { "failed" };
-        self.note(program.number, format_args!("{run}: {how}"));
-        self.0.state.lock().promises.leaves(program.number, run, succeeded);
-        self.strike(program, Place::Handler(run.job.kind.clone()), true).unwrap_or_default();
-    }
-
-    /// The handler has panicked, or its future was dropped.
-    pub(super) fn call_failed(&self, program: &Arc<Program>, run: &Run) {
-        self.note(program.number, format_args!("{run}: panicked or was dropped"));
-        self.0.state.lock().promises.leaves(program.number, run, false);
-    }
-
-    /// Calls code of a run.
-    pub(super) fn within<T>(&self, run: Option<&Run>, code: impl FnOnce() -> T) -> T {
+    fn within<T>(&self, run: Option<&Run>, code: impl FnOnce() -> T) -> T {
         let set = |run| {
             let frame = &mut self.0.state.lock().frames;
             frame.last_mut().map(|frame| std::mem::replace(&mut frame.run, run))
@@ -46,9 +26,8 @@ impl World {
         value
     }
 
-    /// Reports an effect of a handler that has no idempotency key, such as `world.effect("charge",
-    /// order)`. The program may be killed before and after it. The effect must happen only once for
-    /// each `of`. If it happens twice, the simulation has failed.
+    /// Reports an effect of a handler that has no idempotency key. The program may be killed before
+    /// and after it. If it happens twice for the same `of`, the simulation has failed.
     pub fn effect(&self, name: &str, of: impl fmt::Display) {
         self.take_effect(name, of.to_string(), None);
     }
@@ -66,11 +45,11 @@ impl World {
 
     fn take_effect(&self, name: &str, of: String, key: Option<String>) -> bool {
         let program = self.current();
-        let place = Place::Effect(name.into());
+        let action = Action::Effect(name.into());
         // A failure of the store does not concern the effect.
-        self.strike(&program, place.clone(), false).unwrap_or_default();
+        self.strike(&program, action.clone(), false).unwrap_or_default();
         let is_new = !program.is_dead() && self.record(&program, name, of, key);
-        self.strike(&program, place, true).unwrap_or_default();
+        self.strike(&program, action, true).unwrap_or_default();
         is_new
     }
 
@@ -100,16 +79,12 @@ impl World {
     /// A moment at which the program may be killed or stall, for example between two calls of your
     /// code that are no effects.
     pub fn point(&self, name: &str) {
-        let place = Place::Effect(name.into());
-        self.strike(&self.current(), place, false).unwrap_or_default();
+        let action = Action::Effect(name.into());
+        self.strike(&self.current(), action, false).unwrap_or_default();
     }
 
     /// Kills the program that calls it, as a handler may do that uses up the memory. It is started
-    /// again a second later.
-    ///
-    /// # Panics
-    ///
-    /// If the client calls it.
+    /// again a second later. Panics if the client calls it.
     pub fn kill(&self) -> ! {
         let program = self.current();
         assert!(program.number > 0, "the client cannot be killed");
@@ -126,17 +101,99 @@ impl World {
         self.wait_in(&self.current(), &|| false, Some(time));
     }
 
-    /// Lets time pass in an async handler.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a handler.
+    /// Lets time pass in an async handler. Panics outside of a handler.
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + use<> {
         let program = self.current();
         Self::stop_if_dead(&program);
-        let timers = program.timers();
-        let sleep = timers.and_then(|its| Some(its.shared().waiting.service()?.sleep(time)));
+        let sleep = program.waiting.lock().as_ref().map(|its| its.service.sleep(time));
         let sleep = sleep.expect("only async handlers sleep, others call `World::pass`");
         async move { sleep.await.unwrap_or_default() }
+    }
+}
+
+impl Program {
+    /// Lets the world see the calls of handlers, and the events.
+    pub(super) fn watch(self: &Arc<Self>, world: &World, parts: &mut Parts) {
+        for (kind, handler) in &mut parts.handlers {
+            world.0.state.lock().kinds.insert(kind.clone());
+            *handler = watched(world, self, handler);
+        }
+        let (world, number, theirs) = (world.clone(), self.number, parts.observer.take());
+        parts.observer = Some(Arc::new(move |event| {
+            world.note(number, format_args!("reports: {event}"));
+            theirs.iter().for_each(|observer| observer(event));
+        }));
+    }
+}
+
+/// Lets the world see each call of a handler.
+fn watched(world: &World, program: &Arc<Program>, handler: &Handler) -> Handler {
+    let (world, program) = (world.clone(), Arc::clone(program));
+    match handler.clone() {
+        Handler::Sync(handler) => Handler::Sync(Arc::new(move |run, payload| {
+            let call = Call::begin(&world, &program, run);
+            let answer = call.within(|| handler(run, payload));
+            call.end(answer)
+        })),
+        Handler::Async(handler) => Handler::Async(Arc::new(move |run, payload| {
+            let call = Call::begin(&world, &program, &run);
+            let mut future = call.within(|| handler(run, payload));
+            Box::pin(async move {
+                let poll = poll_fn(|context| call.within(|| future.as_mut().poll(context)));
+                let answer = poll.await;
+                drop(future);
+                call.end(answer)
+            })
+        })),
+    }
+}
+
+/// A call of a handler. If it is dropped before its end, the handler has panicked, or its future
+/// was dropped.
+struct Call {
+    world: World,
+    program: Arc<Program>,
+    run: Option<Run>,
+}
+
+impl Call {
+    fn begin(world: &World, program: &Arc<Program>, run: &DurableRun<'_>) -> Self {
+        let is_lost = run.is_superseded();
+        let run = Run { job: run.lease.name.clone(), token: run.lease.token };
+        World::stop_if_dead(program);
+        world.note(program.number, format_args!("calls the handler of {run}"));
+        world.0.state.lock().runs += 1;
+        world.promises(|promises| promises.enters(program.number, &run, is_lost));
+        world.within(Some(&run), || {
+            let action = Action::Handler(run.job.kind.clone());
+            world.strike(program, action, false).unwrap_or_default();
+        });
+        Self { world: world.clone(), program: Arc::clone(program), run: Some(run) }
+    }
+
+    fn within<T>(&self, code: impl FnOnce() -> T) -> T {
+        World::stop_if_dead(&self.program);
+        self.world.within(self.run.as_ref(), code)
+    }
+
+    fn end(mut self, answer: Result<Next, Failure>) -> Result<Next, Failure> {
+        let run = self.run.take().unwrap_or_else(|| unreachable!("it ends once"));
+        self.leaves(&run, if answer.is_ok() { "succeeded" } else { "failed" }, answer.is_ok());
+        let action = Action::Handler(run.job.kind);
+        self.world.strike(&self.program, action, true).unwrap_or_default();
+        answer
+    }
+
+    fn leaves(&self, run: &Run, how: &str, succeeded: bool) {
+        let (world, number) = (&self.world, self.program.number);
+        world.note(number, format_args!("{run}: {how}"));
+        world.0.state.lock().promises.leaves(number, run, succeeded);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let run = self.run.take().filter(|_| !self.program.is_dead());
+        run.iter().for_each(|run| self.leaves(run, "panicked or was dropped", false));
     }
 }

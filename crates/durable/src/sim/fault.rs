@@ -1,4 +1,4 @@
-//! Faults, and the places at which they strike.
+//! Faults, and the actions that they strike.
 
 use crate::store::{Change, Kind};
 use fastrand::Rng;
@@ -9,12 +9,10 @@ use std::time::Duration;
 
 /// The action of a program that a fault may strike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum Action {
     /// It commits changes of these kinds.
     Commit(Arc<str>),
-    /// It claims jobs.
     Claim,
-    /// It reads from the store.
     Read,
     /// It calls the handler of this kind.
     Handler(Kind),
@@ -41,7 +39,7 @@ pub(super) fn name(change: &Change) -> &'static str {
     }
 }
 
-impl Place {
+impl Action {
     pub(super) fn of_commit(changes: &[Change]) -> Self {
         let names: BTreeSet<_> = changes.iter().map(name).collect();
         Self::Commit(Vec::from_iter(names).join(", ").into())
@@ -63,7 +61,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Commit(names) => write!(f, "the commit of {names}"),
@@ -80,12 +78,11 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     pub(super) program: usize,
-    pub(super) place: Place,
+    pub(super) action: Action,
     pub(super) is_after: bool,
     pub(super) nth: u32,
 }
 
-/// A fault that strikes a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The process is killed, and started again after this time.
@@ -106,7 +103,6 @@ pub(super) enum Fault {
     Jump(i64),
 }
 
-/// A fault and where it strikes.
 #[derive(Clone)]
 pub(super) struct Strike {
     pub(super) site: Site,
@@ -116,7 +112,7 @@ pub(super) struct Strike {
 /// For example `program 1 is killed for 1.0s after the effect 'charge' (number 2)`.
 impl fmt::Display for Strike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { site: Site { program, place, is_after, nth }, fault } = self;
+        let Self { site: Site { program, action, is_after, nth }, fault } = self;
         let what = match fault {
             Fault::Kill(down) => format!("program {program} is killed for {down:.1?}"),
             Fault::Stop(down) => format!("program {program} is stopped, and down for {down:.1?},"),
@@ -135,7 +131,7 @@ impl fmt::Display for Strike {
             }
         };
         let when = if *is_after { "after" } else { "before" };
-        write!(f, "{what} {when} {place} (number {nth})")
+        write!(f, "{what} {when} {action} (number {nth})")
     }
 }
 
@@ -154,7 +150,7 @@ pub(super) struct Faults {
     countdown: u32,
     /// The kinds of faults that may strike, one for each of [`Fault`].
     allowed: [bool; 8],
-    counts: BTreeMap<(usize, Place, bool), u32>,
+    counts: BTreeMap<(usize, Action, bool), u32>,
     pub(super) struck: Vec<Strike>,
 }
 
@@ -196,13 +192,13 @@ impl Faults {
     pub(super) fn strike(
         &mut self,
         program: usize,
-        (place, is_after): (Place, bool),
+        (action, is_after): (Action, bool),
         lease: Duration,
     ) -> Option<Strike> {
-        let rarity = place.rarity(is_after);
-        let nth = self.counts.entry((program, place.clone(), is_after)).or_default();
+        let rarity = action.rarity(is_after);
+        let nth = self.counts.entry((program, action.clone(), is_after)).or_default();
         *nth += 1;
-        let site = Site { program, place, is_after, nth: *nth };
+        let site = Site { program, action, is_after, nth: *nth };
         let fault = match &self.plan {
             Some(plan) => plan.iter().find(|its| its.site == site)?.fault,
             None if self.budget == 0 => return None,
@@ -224,32 +220,32 @@ impl Faults {
     /// A kill after the first time of each effect, in each program.
     pub(super) fn kills(&self) -> Vec<Strike> {
         let programs: BTreeSet<_> = self.counts.keys().map(|(program, ..)| *program).collect();
-        let places: BTreeSet<_> = self.counts.keys().map(|(_, place, _)| place).collect();
+        let actions: BTreeSet<_> = self.counts.keys().map(|(_, action, _)| action).collect();
         let mut kills = Vec::new();
         for program in programs {
-            for place in places.iter().filter(|place| matches!(place, Place::Effect(_))) {
-                let site = Site { program, place: (*place).clone(), is_after: true, nth: 1 };
+            for action in actions.iter().filter(|action| matches!(action, Action::Effect(_))) {
+                let site = Site { program, action: (*action).clone(), is_after: true, nth: 1 };
                 kills.push(Strike { site, fault: Fault::Kill(Duration::from_secs(1)) });
             }
         }
         kills
     }
 
-    fn draw(&mut self, Site { place, is_after, .. }: &Site, lease: Duration) -> Option<Fault> {
+    fn draw(&mut self, Site { action, is_after, .. }: &Site, lease: Duration) -> Option<Fault> {
         // Half of them outlast a lease, by up to four times. The others last down to a thousandth.
         let halvings = if self.rng.bool() { 2.0 } else { 12.0 };
         let time = (lease * 4).mul_f64(0.5_f64.powf(self.rng.f64() * halvings));
         let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-        let is_user = matches!(place, Place::Handler(_) | Place::Effect(_));
+        let is_user = matches!(action, Action::Handler(_) | Action::Effect(_));
         let faults = [
             Some(Fault::Kill(time)),
             Some(Fault::Stall(time)),
             Some(Fault::Suspend(time)),
             is_user.then_some(Fault::Slow(time)),
-            place.is_store().then_some(Fault::Fail),
-            (place.is_store() && !is_after).then_some(Fault::Cut(time)),
+            action.is_store().then_some(Fault::Fail),
+            (action.is_store() && !is_after).then_some(Fault::Cut(time)),
             (!is_user).then_some(Fault::Jump(if self.rng.bool() { millis } else { -millis })),
-            (*place == Place::Rest).then_some(Fault::Stop(time)),
+            (*action == Action::Rest).then_some(Fault::Stop(time)),
             // The most common one, twice.
             Some(Fault::Kill(time)),
         ];
@@ -257,5 +253,32 @@ impl Faults {
         let faults = faults.into_iter().zip(allowed).filter(|(_, allowed)| *allowed);
         let faults: Vec<Fault> = faults.filter_map(|(fault, _)| fault).collect();
         (!faults.is_empty()).then(|| faults[self.rng.usize(0..faults.len())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Each kind of fault strikes in some of the seeds.
+    #[test]
+    fn all_faults_strike() {
+        let (kind, name) = ("charge/1".into(), "charge".into());
+        let (commit, rest) = (Action::of_commit(&[]), Action::Rest);
+        let actions = [commit, Action::Claim, Action::Handler(kind), Action::Effect(name), rest];
+        let mut counts = HashMap::<_, u32>::new();
+        for seed in 0..1_000 {
+            let mut faults = Faults::by_chance(seed);
+            for action in actions.iter().cycle().take(100) {
+                for is_after in [false, true] {
+                    faults.strike(1, (action.clone(), is_after), Duration::from_secs(30));
+                }
+            }
+            for strike in faults.struck {
+                *counts.entry(std::mem::discriminant(&strike.fault)).or_default() += 1;
+            }
+        }
+        assert!(counts.len() == 8 && counts.values().all(|count| *count > 4), "{counts:?}");
     }
 }

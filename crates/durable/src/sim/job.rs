@@ -18,7 +18,6 @@ pub(super) const OVERLAP: &str = "no overlap within a program";
 pub(super) const LEASE: &str = "the contract of leases";
 pub(super) const CLOCK: &str = "the contract of the store's clock";
 
-/// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) promise: &'static str,
@@ -43,13 +42,11 @@ pub(super) type Now = (Timestamp, Timestamp);
 
 /// A lease that a claim has returned.
 #[derive(Clone, Copy)]
-pub(super) struct Held {
+pub(super) struct GrantedLease {
     pub(super) token: Token,
     pub(super) until: Timestamp,
     pub(super) occurrence: (u64, u64),
-    /// The most attempts.
     pub(super) most: u32,
-    /// The run has begun.
     pub(super) begun: bool,
     /// The job was replaced by a newer one since.
     pub(super) is_old: bool,
@@ -72,7 +69,7 @@ pub(super) struct Job {
     pub(super) not_before: Timestamp,
     /// It was not handed out since it was put, moved or acked.
     pub(super) is_fresh: bool,
-    pub(super) held: Option<Held>,
+    pub(super) lease: Option<GrantedLease>,
     /// The newest token, and its generation and occurrence.
     pub(super) newest: (u64, (u64, u64)),
     /// The generation and occurrence of the last accepted ack.
@@ -86,7 +83,6 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// A job was put or revived.
     pub(super) fn put(&mut self, when: When, (down, up): Now) {
         self.puts += 1;
         (self.is_live, self.is_told, self.is_cancelled) = (true, false, false);
@@ -96,21 +92,28 @@ impl Job {
     pub(super) fn moved(&mut self, when: When, (down, up): Now) {
         self.due = Some((when.from(down), when.from(up)));
         self.not_before = Timestamp::default();
-        self.held = self.held.filter(|held| held.begun);
+        self.lease = self.lease.filter(|lease| lease.begun);
         // It also waits for the end of the older run.
-        self.is_fresh = self.held.is_none();
-        self.held.iter_mut().for_each(|held| held.is_old = true);
+        self.is_fresh = self.lease.is_none();
+        self.lease.iter_mut().for_each(|lease| lease.is_old = true);
     }
 
     /// The lease that a change by token has found: the newest.
-    pub(super) fn held(&self, key: &Key, token: Token, what: &str) -> Result<Held, Broken> {
-        let why = || match self.held {
-            Some(Held { token: newest, .. }) => format!("the job was leased as {newest} since"),
+    pub(super) fn lease(
+        &self,
+        key: &Key,
+        token: Token,
+        what: &str,
+    ) -> Result<GrantedLease, Broken> {
+        let why = || match self.lease {
+            Some(GrantedLease { token: newest, .. }) => {
+                format!("the job was leased as {newest} since")
+            }
             None if self.is_cancelled => "the job was cancelled".to_owned(),
             None => "the lease had ended".to_owned(),
         };
-        let promise = if self.held.is_none() && self.is_cancelled { CANCEL } else { ONE_ACK };
-        self.held.filter(|held| held.token == token).ok_or_else(|| Broken {
+        let promise = if self.lease.is_none() && self.is_cancelled { CANCEL } else { ONE_ACK };
+        self.lease.filter(|lease| lease.token == token).ok_or_else(|| Broken {
             promise,
             how: format!("'{key}': the {what} of token {token} was accepted, although {}", why()),
         })
@@ -135,7 +138,7 @@ impl Job {
         ensure(occurrence >= self.newest.1 && token.0 > self.newest.0, ONE_ACK, || {
             format!("'{key}' was handed out with token {token}, which is not the newest")
         })?;
-        let is_leased = self.held.is_some_and(|held| held.until > now);
+        let is_leased = self.lease.is_some_and(|lease| lease.until > now);
         ensure(!is_leased, LEASE, || {
             format!("'{key}' was handed out at {now:?}, but another program has leased it")
         })?;
@@ -150,13 +153,13 @@ impl Job {
     }
 
     /// The ack of the newest token was accepted.
-    pub(super) fn acked(&mut self, held: Held, again: Option<Again>, now: Now) {
-        self.acked = Some(held.occurrence);
+    pub(super) fn acked(&mut self, lease: GrantedLease, again: Option<Again>, now: Now) {
+        self.acked = Some(lease.occurrence);
         match again {
             Some(again) => {
-                self.held = None;
+                self.lease = None;
                 self.moved(again.when, now);
-                self.called.retain(|(occurrence, _)| *occurrence > held.occurrence);
+                self.called.retain(|(occurrence, _)| *occurrence > lease.occurrence);
             }
             None => self.is_live = false,
         }

@@ -6,47 +6,34 @@
 //! simulation fails if an effect happens twice, if a guarantee of the crate is broken, or if a
 //! [check](Sim::check) that you add fails. The same seed gives the same simulation, bit for bit.
 //!
-//! # Testing a handler that charges a customer
-//!
 //! ```
 //! use std::time::Duration;
 //! use wheelhouse_durable::sim::{Sim, World};
-//! use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
+//! use wheelhouse_durable::{Durable, Handlers, Next};
 //!
-//! fn payments(bank: &World, with_key: bool) -> Handlers {
+//! fn payments(bank: &World) -> Handlers {
 //!     let bank = bank.clone(); // instead of the client of a payment service
-//!     Handlers::new().on_bytes("charge/1", move |run: &DurableRun<'_>, order: &[u8]| {
-//!         let order = str::from_utf8(order)?;
-//!         if with_key {
-//!             bank.effect_with_key("charge", order, run.idempotency_key());
-//!         } else {
-//!             bank.effect("charge", order); // twice, if the program is killed before the ack
-//!         }
+//!     Handlers::new().on_bytes("charge/1", move |_, order| {
+//!         // Twice, if the program is killed before the ack. With `effect_with_key` and
+//!         // `run.idempotency_key()` the simulation passes.
+//!         bank.effect("charge", str::from_utf8(order)?);
 //!         Ok(Next::Done)
 //!     })
 //! }
 //!
-//! fn sim(with_key: bool) -> Sim {
-//!     let sim = Sim::new(move |world| Durable::builder(payments(world, with_key)));
-//!     sim.client(|_, timers| {
-//!         let order = timers.after(Duration::from_secs(1_800)).key("order-17");
-//!         order.schedule_bytes("charge/1", "17").unwrap();
-//!     })
-//! }
-//!
-//! sim(true).run(0..200)?; // in your test
-//! let failure = sim(false).run(0..200).unwrap_err();
+//! let sim = Sim::new(|world| Durable::builder(payments(world))).client(|_, timers| {
+//!     let order = timers.after(Duration::from_secs(1_800)).key("order-17");
+//!     order.schedule_bytes("charge/1", "17").unwrap();
+//! });
+//! let failure = sim.run(0..200).unwrap_err();
 //! assert!(failure.broken.contains("'charge' of '17' took place twice"));
 //! assert!(failure.faults[0].contains("is killed for 1.0s after the effect 'charge'"));
-//! # Ok::<(), Box<wheelhouse_durable::sim::Failure>>(())
 //! ```
 //!
 //! Replace the services that your handlers call by fakes that report to [`World::effect`], or to
 //! [`World::effect_with_key`] if the real service takes an idempotency key. State that survives a
 //! kill, such as the accounts of a bank, is a value that all programs share. Do not hold a `std`
 //! lock while you call the world: a kill unwinds your handler, and would poison the lock.
-//!
-//! # What is simulated
 //!
 //! Each program has the parts that it has on threads: claimer, committer and workers. The seed
 //! chooses which of them continues whenever several could, and how long a call of the store takes.
@@ -90,6 +77,9 @@ type Setup = Arc<dyn Fn(&World) -> Builder + Send + Sync>;
 /// Opens a connection to the store of a simulation.
 type Connect = Box<dyn FnMut() -> Box<dyn Store> + Send>;
 
+/// The longest virtual time, unless the client lets more pass.
+const DAY: Duration = Duration::from_secs(86_400);
+
 type Client = dyn Fn(&World, &Timers);
 type Check = dyn Fn(&World) -> Result<(), String>;
 
@@ -101,7 +91,6 @@ pub struct Sim {
     store: Arc<dyn Fn(&World) -> Connect>,
     client: Arc<Client>,
     check: Arc<Check>,
-    time: Duration,
 }
 
 /// The simulations of all seeds, none of which has failed.
@@ -116,18 +105,6 @@ pub struct Passed {
     pub runs: u64,
     /// The number of faults.
     pub faults: u64,
-}
-
-/// The simulation of one seed, event by event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Replay {
-    /// A line for each event.
-    pub log: Vec<String>,
-    /// The hash of the lines.
-    pub hash: u64,
-    /// The broken promise, if the simulation has failed.
-    pub broken: Option<String>,
 }
 
 /// A simulation that has failed, with the fewest faults that make it fail.
@@ -162,7 +139,6 @@ impl Sim {
             }),
             client: Arc::new(|_, _| {}),
             check: Arc::new(|_| Ok(())),
-            time: Duration::from_secs(86_400),
         }
     }
 
@@ -188,16 +164,10 @@ impl Sim {
     }
 
     /// Sets what a client does while the programs run: it schedules and cancels jobs, and lets time
-    /// [pass](World::pass). No fault strikes the client itself.
+    /// [pass](World::pass). No fault strikes the client itself. A simulation ends when the client
+    /// has returned, and the store is empty or a day has passed since the begin.
     pub fn client(mut self, client: impl Fn(&World, &Timers) + 'static) -> Self {
         self.client = Arc::new(client);
-        self
-    }
-
-    /// Sets the longest virtual time: a day by default. A simulation ends earlier when the client
-    /// has returned and the store is empty.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = time;
         self
     }
 
@@ -234,21 +204,13 @@ impl Sim {
         Ok(passed)
     }
 
-    /// Simulates a seed, and returns its events.
-    #[must_use]
-    pub fn replay(&self, seed: u64) -> Replay {
-        let world = self.play(seed, Faults::by_chance(seed), true);
-        let state = world.0.state.lock();
-        let (log, hash) = (state.log.lines.clone().unwrap_or_default(), state.log.hash);
-        Replay { log, hash, broken: state.broken.as_ref().map(ToString::to_string) }
-    }
-
-    /// Plays a simulation to its end.
     fn play(&self, seed: u64, faults: Faults, keep: bool) -> World {
         // A program that has ceased to claim is noticed if no other takes its place.
         let programs = &self.programs[usize::from(seed.is_multiple_of(4))..];
         let world = World::new(seed, programs, faults, keep);
-        world.set_store((self.store)(&world));
+        let mut connect = (self.store)(&world);
+        let store = connect();
+        *world.0.store.lock() = Some((connect, store));
         let before = simulated::set(Some(Rc::new(world.clone())));
         assert!(before.is_none(), "a simulation cannot be played within another");
         // The backoff of retries has a random share.
@@ -256,7 +218,7 @@ impl Sim {
         let played = catch_unwind(AssertUnwindSafe(|| {
             let timers = world.start_client();
             (self.client)(&world, &timers);
-            world.settle(self.time);
+            world.settle(DAY);
             (self.check)(&world)
         }));
         world.end();
@@ -294,11 +256,11 @@ impl Sim {
         if let Some(one) = ones.find(|fault| fails(std::slice::from_ref(fault))) {
             faults = vec![one];
         }
-        let mut place = 0;
-        while place < faults.len() {
+        let mut index = 0;
+        while index < faults.len() {
             let mut fewer = faults.clone();
-            fewer.remove(place);
-            if fails(&fewer) { faults = fewer } else { place += 1 }
+            fewer.remove(index);
+            if fails(&fewer) { faults = fewer } else { index += 1 }
         }
         let last = self.play(seed, Faults::planned(faults.clone()), true);
         let last = &mut *last.0.state.lock();
@@ -315,10 +277,7 @@ impl Sim {
 
 impl fmt::Debug for Sim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sim")
-            .field("programs", &self.programs.len())
-            .field("time", &self.time)
-            .finish_non_exhaustive()
+        f.debug_struct("Sim").field("programs", &self.programs.len()).finish_non_exhaustive()
     }
 }
 

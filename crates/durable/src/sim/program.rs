@@ -1,15 +1,12 @@
 //! A simulated program: the parts of its timers, which threads would run, and its clock.
 
-use super::promise::Run;
 use super::store::SimStore;
 use super::world::World;
-use crate::claim::{Claimer, Message};
+use crate::claim::{Claimer, Waiting};
 use crate::commit::Committer;
-use crate::drive::Parts;
-use crate::handlers::Handler;
-use crate::{Builder, DurableRun, Failure, Next, StartError, Timers};
+use crate::lease::Message;
+use crate::{Builder, StartError, Timers};
 use parking_lot::Mutex;
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -34,7 +31,6 @@ pub(super) struct SimClock {
 }
 
 impl SimClock {
-    /// Returns the clock of a machine.
     fn of_program(&self) -> Self {
         Self { asleep: Arc::default(), wakes: Arc::default(), ..self.clone() }
     }
@@ -88,6 +84,7 @@ impl Part {
 pub(super) struct Killed;
 
 /// From a start to a kill.
+#[derive(Default)]
 pub(super) struct Program {
     /// 0 for the client.
     pub(super) number: usize,
@@ -96,7 +93,7 @@ pub(super) struct Program {
     clock: SimClock,
     is_dead: AtomicBool,
     /// When it continues, if it stalls.
-    stalls_until: AtomicU64,
+    pub(super) stalls_until: AtomicU64,
     /// The number of calls in which it stalls. They may last longer, since calls of other programs
     /// that began later end first, and they may hold the lock of a connection.
     pub(super) stalled: AtomicU32,
@@ -112,58 +109,39 @@ pub(super) struct Program {
     claimer: Mutex<Option<Claimer>>,
     committer: Mutex<Option<Committer>>,
     workers: Mutex<Option<Scheduler>>,
-    timers: Mutex<Option<Timers>>,
+    pub(super) waiting: Mutex<Option<Arc<Waiting>>>,
+    pub(super) timers: Mutex<Option<Timers>>,
 }
 
 impl Program {
-    /// Starts a program of a user's builder. The caller has made it the program in progress.
+    /// Starts a program of a user's builder, and makes it the program in progress.
     pub(super) fn start(
         world: &World,
-        (number, builder): (usize, Builder),
-        enter: impl FnOnce(&Arc<Self>),
+        number: usize,
+        builder: Builder,
     ) -> Result<Arc<Self>, StartError> {
-        let (mut parts, _) = builder.checked()?;
+        let mut parts = builder.checked()?;
+        parts.spawner = None;
         let clock = world.0.clock.of_program();
         let program = Arc::new(Self {
             number,
             lease: parts.settings.visibility,
             max_attempts: parts.settings.backoff.most_attempts(),
             clock: clock.clone(),
-            is_dead: AtomicBool::new(false),
-            stalls_until: AtomicU64::new(0),
-            stalled: AtomicU32::new(0),
-            cut_until: AtomicU64::new(0),
-            stops_for: AtomicU64::new(0),
             again: AtomicU64::new(u64::MAX),
-            rests_until: AtomicU64::new(0),
-            claimer: Mutex::default(),
-            committer: Mutex::default(),
-            workers: Mutex::default(),
-            timers: Mutex::default(),
+            ..Self::default()
         });
-        enter(&program);
+        world.push(&program);
         parts.clock = Arc::new(clock);
         program.watch(world, &mut parts);
         let store = SimStore::new(world, &program);
         let (shard, workers) = parts.simulated(Box::new(store))?;
+        *program.waiting.lock() = shard.waiting();
         *program.timers.lock() = Some(shard.timers);
         *program.claimer.lock() = shard.claimer.map(|(claimer, _)| claimer);
         *program.committer.lock() = Some(shard.committer);
         *program.workers.lock() = workers;
         Ok(program)
-    }
-
-    /// Lets the world see the calls of handlers, and the events.
-    fn watch(self: &Arc<Self>, world: &World, parts: &mut Parts) {
-        for (kind, handler) in &mut parts.handlers {
-            world.know(kind);
-            *handler = watched(world, self, handler);
-        }
-        let (world, number, theirs) = (world.clone(), self.number, parts.observer.take());
-        parts.observer = Some(Arc::new(move |event| {
-            world.note(number, format_args!("reports: {event}"));
-            theirs.iter().for_each(|observer| observer(event));
-        }));
     }
 
     pub(super) fn is_dead(&self) -> bool {
@@ -185,7 +163,7 @@ impl Program {
                 if claimer.is_idle() { at.max(rest) } else { at }
             }),
             Part::Committer => self.committer.lock().as_ref().map(|committer| {
-                if committer.has_changes() { 0 } else { self.again.load(Ordering::Relaxed) }
+                if committer.queue.has_changes() { 0 } else { self.again.load(Ordering::Relaxed) }
             }),
             Part::Workers => {
                 let workers = self.workers.lock();
@@ -197,7 +175,6 @@ impl Program {
         at.map_or(u64::MAX, |at| at.max(self.stalls_until.load(Ordering::Relaxed)))
     }
 
-    /// Lets a part do what it has to do.
     pub(super) fn run(&self, world: &World, part: Part) {
         let now = self.clock.nanos();
         match part {
@@ -245,25 +222,19 @@ impl Program {
 
     /// Begins what [`Durable::stop`](crate::Durable::stop) does.
     pub(super) fn stop(&self, down: Duration) {
-        let Some(timers) = self.timers() else { return };
+        let Some(timers) = self.timers.lock().clone() else { return };
         let down = u64::try_from(down.as_nanos()).unwrap_or(u64::MAX);
         self.stops_for.store(down.max(1), Ordering::Relaxed);
         timers.shared().stopping.store(true, Ordering::SeqCst);
         timers.shared().flight.tell(Message::Stop);
-        timers.shared().waiting.clear();
+        self.waiting.lock().clone().iter().for_each(|waiting| waiting.clear());
     }
 
-    /// Returns `true` if its stop is complete.
     fn has_stopped(&self) -> bool {
-        let is_idle = |its: &Committer| !its.has_changes() && its.pause().is_none();
+        let is_idle = |its: &Committer| !its.queue.has_changes() && its.pause().is_none();
         self.stops_for.load(Ordering::Relaxed) > 0
             && self.claimer.lock().as_ref().is_some_and(Claimer::is_idle)
             && self.committer.lock().as_ref().is_some_and(is_idle)
-    }
-
-    /// When it continues, if it stalls, in nanoseconds of the world.
-    pub(super) fn stalls_until(&self) -> u64 {
-        self.stalls_until.load(Ordering::Relaxed)
     }
 
     /// Nothing that the program does from now on reaches the world.
@@ -278,74 +249,12 @@ impl Program {
         // Jobs that wait for a worker are dropped instead of begun.
         timers.shared().stopping.store(true, Ordering::SeqCst);
         let parts = (self.committer.lock().take(), self.claimer.lock().take());
-        let workers = self.workers.lock().take();
+        let (workers, waiting) = (self.workers.lock().take(), self.waiting.lock().take());
         // Their destructors are code of the user.
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            timers.shared().waiting.clear();
+            waiting.iter().for_each(|waiting| waiting.clear());
             drop((parts, workers));
         }));
         dropped.unwrap_or_default();
-    }
-
-    /// The timers of a program that runs.
-    pub(super) fn timers(&self) -> Option<Timers> {
-        self.timers.lock().clone()
-    }
-}
-
-/// Lets the world see each call of a handler.
-fn watched(world: &World, program: &Arc<Program>, handler: &Handler) -> Handler {
-    let (world, program) = (world.clone(), Arc::clone(program));
-    match handler.clone() {
-        Handler::Sync(handler) => Handler::Sync(Arc::new(move |run, payload| {
-            let call = Call::begin(&world, &program, run);
-            let answer = call.within(|| handler(run, payload));
-            call.end(answer)
-        })),
-        Handler::Async(handler) => Handler::Async(Arc::new(move |run, payload| {
-            let call = Call::begin(&world, &program, &run);
-            let mut future = call.within(|| handler(run, payload));
-            Box::pin(async move {
-                let poll = poll_fn(|context| call.within(|| future.as_mut().poll(context)));
-                let answer = poll.await;
-                drop(future);
-                call.end(answer)
-            })
-        })),
-    }
-}
-
-/// A call of a handler. If it is dropped before its end, the handler has panicked, or its future
-/// was dropped.
-struct Call {
-    world: World,
-    program: Arc<Program>,
-    run: Option<Run>,
-}
-
-impl Call {
-    fn begin(world: &World, program: &Arc<Program>, run: &DurableRun<'_>) -> Self {
-        let is_lost = run.is_superseded();
-        let run = Run { job: run.held.name.clone(), token: run.held.token };
-        world.call_begins(program, &run, is_lost);
-        Self { world: world.clone(), program: Arc::clone(program), run: Some(run) }
-    }
-
-    fn within<T>(&self, code: impl FnOnce() -> T) -> T {
-        World::stop_if_dead(&self.program);
-        self.world.within(self.run.as_ref(), code)
-    }
-
-    fn end(mut self, answer: Result<Next, Failure>) -> Result<Next, Failure> {
-        let run = self.run.take().unwrap_or_else(|| unreachable!("it ends once"));
-        self.world.call_ends(&self.program, &run, answer.is_ok());
-        answer
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        let run = self.run.take().filter(|_| !self.program.is_dead());
-        run.iter().for_each(|run| self.world.call_failed(&self.program, run));
     }
 }

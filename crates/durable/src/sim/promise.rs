@@ -6,8 +6,8 @@
 
 use super::fault::name;
 use super::job::{
-    BOUNDED, Broken, CANCEL, CLOCK, Checked, Held, Job, LEASE, LEAST_ONCE, LOST, Now, ORDER,
-    OVERLAP, POISON, UNKNOWN, ensure,
+    BOUNDED, Broken, CANCEL, CLOCK, Checked, GrantedLease, Job, LEASE, LEAST_ONCE, LOST, Now,
+    ORDER, OVERLAP, POISON, UNKNOWN, ensure,
 };
 use crate::JobName;
 use crate::plan::Policy;
@@ -15,7 +15,6 @@ use crate::store::{Change, ClaimLimit, Key, Kinds, Leased, Next, Outcome, Put, T
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A call of a handler.
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) job: JobName,
@@ -33,7 +32,6 @@ impl fmt::Display for Run {
     }
 }
 
-/// See the [module](self).
 #[derive(Default)]
 pub(super) struct Promises {
     jobs: BTreeMap<Key, Job>,
@@ -82,9 +80,9 @@ impl Promises {
             return Ok(());
         }
         let outcomes = &mut self.jobs.entry(key.clone()).or_default().outcomes;
-        let place = outcomes.iter().position(|its| *its == outcome);
-        place.map(|place| outcomes.swap_remove(place));
-        ensure(place.is_some(), LOST, || {
+        let index = outcomes.iter().position(|its| *its == outcome);
+        index.map(|index| outcomes.swap_remove(index));
+        ensure(index.is_some(), LOST, || {
             format!("'{key}': a caller received `{outcome:?}`, but no commit has returned it")
         })
     }
@@ -112,19 +110,19 @@ impl Promises {
     /// A change by token took effect.
     fn by_token(&mut self, change: &Change, (key, token): (&Key, Token), now: Now) -> Checked {
         let job = self.jobs.entry(key.clone()).or_default();
-        let mut held = job.held(key, token, name(change))?;
+        let mut lease = job.lease(key, token, name(change))?;
         // The end of a run whose job was cancelled or replaced does not concern the newer job.
-        let is_own = !held.is_old && !job.is_cancelled;
+        let is_own = !lease.is_old && !job.is_cancelled;
         match change {
             Change::Begin { .. } => {
-                held.begun = true;
+                lease.begun = true;
                 self.begun.insert(token);
-                job.held = Some(held);
+                job.lease = Some(lease);
                 return Ok(());
             }
             Change::Extend { visibility, .. } => {
-                held.until = now.0.saturating_add(*visibility);
-                job.held = Some(held);
+                lease.until = now.0.saturating_add(*visibility);
+                job.lease = Some(lease);
                 return Ok(());
             }
             Change::Ack { again, .. } => {
@@ -132,7 +130,7 @@ impl Promises {
                     format!("'{key}': token {token} was acked, although its handler had failed")
                 })?;
                 if is_own {
-                    job.acked(held, *again, now);
+                    job.acked(lease, *again, now);
                 }
             }
             Change::Retry { when, .. } | Change::Release { when, .. } if is_own => {
@@ -140,11 +138,11 @@ impl Promises {
             }
             Change::Bury { .. } if is_own => {
                 job.is_live = false;
-                self.dead.insert(held.occurrence.0, key.clone());
+                self.dead.insert(lease.occurrence.0, key.clone());
             }
             _ => {}
         }
-        job.held = None;
+        job.lease = None;
         Ok(())
     }
 
@@ -160,7 +158,7 @@ impl Promises {
                 format!("'{key}' was scheduled, and the store knows no such job")
             });
         }
-        let begun = job.held.filter(|held| held.begun);
+        let begun = job.lease.filter(|lease| lease.begun);
         match (change, outcome) {
             (Change::Put(put), Outcome::Done | Outcome::Replaced) => job.put(put.when, now),
             (Change::Move { when, .. }, Outcome::Done) => job.moved(*when, now),
@@ -168,7 +166,7 @@ impl Promises {
                 ensure(begun.is_none(), CANCEL, || {
                     format!("'{key}': the answer is `Cancelled`, but a run has begun")
                 })?;
-                (job.held, job.is_cancelled) = (None, true);
+                (job.lease, job.is_cancelled) = (None, true);
                 job.is_live = false;
             }
             (Change::Cancel { .. }, Outcome::Running) => {
@@ -199,14 +197,14 @@ impl Promises {
             format!("the store says that it is {:?}, but it is {now:?}", next.now)
         })?;
         let (mut before, mut may_begin) = (None, limit.begin);
-        for (place, leased) in leased.iter().enumerate() {
+        for (index, leased) in leased.iter().enumerate() {
             let begun = leased.has_begun();
             let Leased { job: row, token, until, was_lost } = leased;
             // Only the first rows of a claim have begun.
-            may_begin = if begun { may_begin } else { place };
+            may_begin = if begun { may_begin } else { index };
             let is_first = row.attempt == 1 && !was_lost && row.policy.is_empty();
-            ensure(!begun || place < may_begin && is_first, POISON, || {
-                format!("a claim of {limit:?} has begun its job {place}: {leased:?}")
+            ensure(!begun || index < may_begin && is_first, POISON, || {
+                format!("a claim of {limit:?} has begun its job {index}: {leased:?}")
             })?;
             let (key, occurrence) = (&row.key, (row.generation, row.occurrence));
             ensure(kinds.contains(&row.kind), UNKNOWN, || {
@@ -218,11 +216,11 @@ impl Promises {
             let job = self.jobs.entry(key.clone()).or_default();
             job.may_be_leased(leased, now)?;
             if job.is_fresh {
-                let place = (row.due, row.generation);
-                ensure(before.is_none_or(|before| before <= place), ORDER, || {
+                let order = (row.due, row.generation);
+                ensure(before.is_none_or(|before| before <= order), ORDER, || {
                     format!("'{key}', due at {:?}, was handed out after a later job", row.due)
                 })?;
-                before = Some(place);
+                before = Some(order);
             }
             let most = Policy::from_text(&row.policy).and_then(|policy| policy.max_attempts);
             let most = most.unwrap_or(max_attempts);
@@ -231,8 +229,9 @@ impl Promises {
             if begun {
                 self.begun.insert(token);
             }
-            let held = Held { token, until, occurrence, most, begun, is_old: false, is_suspect };
-            (job.held, job.newest, job.is_fresh) = (Some(held), (token.0, occurrence), false);
+            let lease =
+                GrantedLease { token, until, occurrence, most, begun, is_old: false, is_suspect };
+            (job.lease, job.newest, job.is_fresh) = (Some(lease), (token.0, occurrence), false);
         }
         Ok(())
     }
@@ -246,8 +245,8 @@ impl Promises {
         ensure(self.begun.remove(token), POISON, || {
             format!("{run}: the handler is called, but no attempt of token {token} was counted")
         })?;
-        let place = (program, (key.clone(), *generation, *occurrence));
-        ensure(self.working.insert(place), OVERLAP, || {
+        let call = (program, (key.clone(), *generation, *occurrence));
+        ensure(self.working.insert(call), OVERLAP, || {
             format!(
                 "{run}: the handler is called, but an earlier run has not ended in this program"
             )
@@ -256,18 +255,17 @@ impl Promises {
         ensure(job.called.insert(((*generation, *occurrence), *attempt)), POISON, || {
             format!("{run}: the handler was called for this attempt before")
         })?;
-        let Some(held) = job.held.filter(|held| held.token == *token) else { return Ok(()) };
-        ensure(*attempt <= held.most, POISON, || {
-            format!("{run}: the handler is called, but {} attempts are the most", held.most)
+        let Some(lease) = job.lease.filter(|lease| lease.token == *token) else { return Ok(()) };
+        ensure(*attempt <= lease.most, POISON, || {
+            format!("{run}: the handler is called, but {} attempts are the most", lease.most)
         })?;
-        if held.is_suspect {
+        if lease.is_suspect {
             let other = self.suspects.insert(program, *token);
             ensure(other.is_none(), POISON, || format!("{run}: another suspect is running"))?;
         }
         Ok(())
     }
 
-    /// The handler has returned.
     pub(super) fn leaves(&mut self, program: usize, run: &Run, succeeded: bool) {
         if self.suspects.get(&program) == Some(&run.token) {
             self.suspects.remove(&program);
@@ -275,13 +273,12 @@ impl Promises {
         let JobName { key, generation, occurrence, .. } = &run.job;
         self.working.remove(&(program, (key.clone(), *generation, *occurrence)));
         let job = self.jobs.entry(key.clone()).or_default();
-        let most = job.held.filter(|held| held.token == run.token).map_or(0, |held| held.most);
+        let most = job.lease.filter(|lease| lease.token == run.token).map_or(0, |lease| lease.most);
         if !succeeded && run.job.attempt < most {
             job.failed.insert(run.token);
         }
     }
 
-    /// A program was killed.
     pub(super) fn killed(&mut self, program: usize) {
         self.suspects.remove(&program);
         self.working.retain(|(its, _)| *its != program);

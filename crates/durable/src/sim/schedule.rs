@@ -1,16 +1,16 @@
 //! Chooses the part that runs next, and lets time pass.
 
-use super::fault::Place;
+use super::fault::Action;
 use super::program::{Killed, Part, Program};
-use super::world::{Frame, Slot, State, World, nanos};
-use crate::store::{Entry, Key, Kind, Timestamp};
+use super::world::{Frame, ProgramState, State, World, nanos};
+use crate::store::{Entry, Key, Timestamp};
 use crate::{Durable, Handlers, StartError, Timers};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A step of the simulation.
 enum Turn {
     Start(usize),
     Run(Arc<Program>, Part),
@@ -40,7 +40,7 @@ impl World {
         loop {
             Self::stop_if_dead(program);
             // While the process stands still, so do its calls.
-            let stalls_until = program.stalls_until();
+            let stalls_until = program.stalls_until.load(Ordering::Relaxed);
             let stalls = stalls_until > self.nanos();
             // A dead program is here only while it unwinds, in a destructor.
             if !stalls && (is_done() || self.nanos() >= until) || program.is_dead() {
@@ -57,15 +57,15 @@ impl World {
         let (now, first) = (self.nanos(), self.first_due());
         let mut state = self.0.state.lock();
         let (mut ready, mut next) = (Vec::new(), u64::MAX);
-        for (number, slot) in state.slots.iter().enumerate() {
+        for (number, its) in state.programs.iter().enumerate() {
             let mut add = |at, turn: Turn| match at <= now {
                 true => ready.push(turn),
                 false => next = next.min(at),
             };
-            match slot {
-                Slot::Down(at) => add(*at, Turn::Start(number)),
-                Slot::Starting => {}
-                Slot::Up(program) => Part::ALL.into_iter().for_each(|part| {
+            match its {
+                ProgramState::Down(at) => add(*at, Turn::Start(number)),
+                ProgramState::Starting => {}
+                ProgramState::Up(program) => Part::ALL.into_iter().for_each(|part| {
                     add(program.due(part, first), Turn::Run(Arc::clone(program), part));
                 }),
             }
@@ -91,11 +91,11 @@ impl World {
             return Turned::Stuck;
         }
         let mut state = self.0.state.lock();
-        let State { slots, faults, .. } = &mut *state;
+        let State { programs, faults, .. } = &mut *state;
         faults.set_day(self.elapsed().as_secs() / 86_400);
-        let struck = slots.iter().skip(1).find_map(|slot| {
-            let Slot::Up(program) = slot else { return None };
-            let strike = faults.strike(program.number, (Place::Rest, false), program.lease)?;
+        let struck = programs.iter().skip(1).find_map(|its| {
+            let ProgramState::Up(program) = its else { return None };
+            let strike = faults.strike(program.number, (Action::Rest, false), program.lease)?;
             Some((Arc::clone(program), strike))
         });
         drop(state);
@@ -112,7 +112,7 @@ impl World {
         self.caught(depth, code)
     }
 
-    fn push(&self, program: &Arc<Program>) -> usize {
+    pub(super) fn push(&self, program: &Arc<Program>) -> usize {
         let mut state = self.0.state.lock();
         state.frames.push(Frame { program: Arc::clone(program), run: None });
         state.frames.len() - 1
@@ -132,42 +132,31 @@ impl World {
     fn start(&self, number: usize) {
         let depth = {
             let mut state = self.0.state.lock();
-            state.slots[number] = Slot::Starting;
+            state.programs[number] = ProgramState::Starting;
             state.frames.len()
         };
         let builder = match number.checked_sub(1) {
             None => Durable::builder(Handlers::new()),
             Some(setup) => (self.0.setups[setup])(self),
         };
-        let started = self.caught(depth, || {
-            Program::start(self, (number, builder), |program| {
-                self.push(program);
-            })
-        });
-        let slot = match started {
-            // Killed: `kill` has set the slot.
+        let started = match self.caught(depth, || Program::start(self, number, builder)) {
+            // Killed: `kill` has set the state.
             None => return,
-            Some(Ok(program)) => Slot::Up(program),
+            Some(Ok(program)) => ProgramState::Up(program),
             // As a supervisor does.
-            Some(Err(StartError::Store(_))) => Slot::Down(self.nanos() + 1_000_000_000),
+            Some(Err(StartError::Store(_))) => ProgramState::Down(self.nanos() + 1_000_000_000),
             Some(Err(error)) => panic!("program {number} cannot start: {error}"),
         };
         self.note(number, format_args!("has started"));
-        self.0.state.lock().slots[number] = slot;
+        self.0.state.lock().programs[number] = started;
     }
 
-    /// A program has a handler for this kind.
-    pub(super) fn know(&self, kind: &Kind) {
-        self.0.state.lock().kinds.insert(kind.clone());
-    }
-
-    /// Starts the client, and returns its timers.
     pub(super) fn start_client(&self) -> Timers {
         self.start(0);
         let client = self.0.state.lock().up().next().map(Arc::clone);
         let client = client.unwrap_or_else(|| unreachable!("no fault strikes the client"));
         self.push(&client);
-        client.timers().unwrap_or_else(|| unreachable!("it is not killed"))
+        client.timers.lock().clone().unwrap_or_else(|| unreachable!("it is not killed"))
     }
 
     /// Lets all jobs run that are due before `until`, without faults at the end. Then checks that
@@ -215,7 +204,6 @@ impl World {
         nanos(lease.unwrap_or_default()) * 16 + 120_000_000_000
     }
 
-    /// The rows of the store.
     fn rows(&self) -> Vec<Entry> {
         self.look(|store| store.scan(None, usize::MAX))
     }
@@ -247,7 +235,7 @@ impl World {
     pub(super) fn end(&self) {
         let mut state = self.0.state.lock();
         let up: Vec<_> = state.up().cloned().collect();
-        state.slots.clear();
+        state.programs.clear();
         state.frames.clear();
         drop(state);
         up.iter().for_each(|program| program.kill());

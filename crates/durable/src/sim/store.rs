@@ -1,11 +1,11 @@
 //! The connection of a simulated program to the store.
 
-use super::fault::Place;
+use super::fault::Action;
 use super::program::Program;
 use super::world::World;
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
-    StoreError, Timestamp, Waker,
+    StoreError, Timestamp, Waker, forward_reads,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,33 +24,30 @@ impl SimStore {
         Self { store: world.connect(), world, program }
     }
 
-    fn read<T>(
-        &mut self,
-        act: impl FnOnce(&mut dyn Store) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.world.strike(&self.program, Place::Read, false)?;
-        act(&mut *self.store)
+    fn read(&mut self) -> Result<&mut dyn Store, StoreError> {
+        self.world.strike(&self.program, Action::Read, false)?;
+        Ok(&mut *self.store)
     }
 }
 
 impl Store for SimStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let Self { world, program, store } = self;
-        let place = Place::of_commit(changes);
-        world.strike(program, place.clone(), false)?;
+        let action = Action::of_commit(changes);
+        world.strike(program, action.clone(), false)?;
         world.take_time();
         let outcomes = store.commit(changes)?;
-        world.note(program.number, format_args!("made {place}: {outcomes:?}"));
+        world.note(program.number, format_args!("made {action}: {outcomes:?}"));
         let now = world.store_clock().now();
         let taken = world.promises(|promises| promises.committed(changes, &outcomes, now));
-        world.strike(program, place, true)?;
+        world.strike(program, action, true)?;
         world.0.state.lock().promises.told(&taken.unwrap_or_default());
         Ok(outcomes)
     }
 
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let Self { world, program, store } = self;
-        world.strike(program, Place::Claim, false)?;
+        world.strike(program, Action::Claim, false)?;
         world.take_time();
         let (leased, next) = store.claim(kinds, limit, visibility)?;
         let (now, _) = world.store_clock().now();
@@ -63,7 +60,7 @@ impl Store for SimStore {
             promises.claimed(&leased, (next, now), (kinds, limit), program.max_attempts)
         });
         if !leased.is_empty() {
-            world.strike(program, Place::Claim, true)?;
+            world.strike(program, Action::Claim, true)?;
         }
         Ok((leased, next))
     }
@@ -75,25 +72,7 @@ impl Store for SimStore {
         }
     }
 
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        self.read(|store| store.find(key))
-    }
-
-    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.read(|store| store.scan(after, max))
-    }
-
-    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
-        self.read(|store| store.dead(after, max))
-    }
-
-    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        self.read(|store| store.kinds())
-    }
-
-    fn gauges(&mut self) -> Result<Gauges, StoreError> {
-        self.read(|store| store.gauges())
-    }
+    forward_reads!(self => self.read()?);
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let (world, program) = (self.world.clone(), Arc::clone(&self.program));

@@ -1,12 +1,12 @@
 //! The world of a simulation: its time, its programs, and what happens to them.
 
-use super::fault::{Fault, Faults, Place, Strike};
+use super::fault::{Action, Fault, Faults, Strike};
 use super::job::Broken;
 use super::program::{Killed, Program, SimClock};
 use super::promise::{Promises, Run};
 use super::{Connect, Setup};
 use crate::simulated::Simulation;
-use crate::store::{Key, Kind, Outcome, Store, StoreClock, StoreError};
+use crate::store::{Key, Kind, Outcome, Store, StoreClock, StoreError, fnv_1a};
 use fastrand::Rng;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,6 @@ use std::time::Duration;
 pub struct World(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
-    /// The thread that plays the simulation.
     thread: ThreadId,
     pub(super) clock: SimClock,
     store_clock: StoreClock,
@@ -40,7 +39,7 @@ pub(super) struct State {
     pub(super) promises: Promises,
     pub(super) log: Log,
     /// By the number of the program.
-    pub(super) slots: Vec<Slot>,
+    pub(super) programs: Vec<ProgramState>,
     /// The programs whose calls are in progress, the innermost last. The first is the client.
     pub(super) frames: Vec<Frame>,
     /// For each effect, the runs in which it took place.
@@ -48,9 +47,7 @@ pub(super) struct State {
     /// The idempotency keys that each effect has seen.
     pub(super) seen: BTreeSet<(String, String)>,
     pub(super) broken: Option<Broken>,
-    /// The kinds that have a handler.
     pub(super) kinds: BTreeSet<Kind>,
-    /// The number of calls of handlers.
     pub(super) runs: u64,
 }
 
@@ -59,7 +56,7 @@ pub(super) struct Frame {
     pub(super) run: Option<Run>,
 }
 
-pub(super) enum Slot {
+pub(super) enum ProgramState {
     /// To be started at this time.
     Down(u64),
     Starting,
@@ -69,9 +66,9 @@ pub(super) enum Slot {
 impl State {
     /// The programs that run, with the client.
     pub(super) fn up(&self) -> impl Iterator<Item = &Arc<Program>> {
-        self.slots.iter().filter_map(|slot| match slot {
-            Slot::Up(program) => Some(program),
-            Slot::Down(_) | Slot::Starting => None,
+        self.programs.iter().filter_map(|its| match its {
+            ProgramState::Up(program) => Some(program),
+            ProgramState::Down(_) | ProgramState::Starting => None,
         })
     }
 }
@@ -85,9 +82,7 @@ pub(super) struct Log {
 
 impl Write for Log {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // FNV-1a (Fowler, Noll, Vo): the same in each build.
-        let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        self.hash = text.bytes().fold(self.hash, add);
+        self.hash = fnv_1a(self.hash, text.as_bytes());
         let line = self.lines.iter_mut().filter_map(|lines| lines.last_mut());
         line.for_each(|line| line.push_str(text));
         Ok(())
@@ -105,12 +100,12 @@ impl World {
         // Delays are rounded to the millisecond, so no simulation begins at a whole one.
         clock.time.store(rng.u64(0..1_000_000), Ordering::Relaxed);
         let log = Log { hash: seed, lines: keep.then(Vec::new) };
-        let slots = (0..=setups.len()).map(|_| Slot::Down(0)).collect();
+        let programs = (0..=setups.len()).map(|_| ProgramState::Down(0)).collect();
         let state = State {
             rng,
             faults,
             log,
-            slots,
+            programs,
             promises: Promises::default(),
             frames: Vec::new(),
             effects: BTreeMap::new(),
@@ -137,7 +132,6 @@ impl World {
         self.0.clock.time.fetch_max(nanos, Ordering::Relaxed);
     }
 
-    /// Draws a number that follows from the seed.
     pub(super) fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
         draw(&mut self.0.state.lock().rng)
     }
@@ -147,12 +141,6 @@ impl World {
         self.set(self.nanos() + self.draw(|rng| rng.u64(0..500_000)));
     }
 
-    pub(super) fn set_store(&self, mut connect: Connect) {
-        let store = connect();
-        *self.0.store.lock() = Some((connect, store));
-    }
-
-    /// A connection to the store.
     pub(super) fn connect(&self) -> Box<dyn Store> {
         let mut store = self.0.store.lock();
         store.as_mut().map_or_else(|| unreachable!("it is set first"), |(connect, _)| connect())
@@ -170,12 +158,10 @@ impl World {
         self.0.store_clock.clone()
     }
 
-    /// The time since the simulation began.
-    pub fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         Duration::from_nanos(self.nanos())
     }
 
-    /// Writes a line to the log.
     pub(super) fn note(&self, program: usize, what: fmt::Arguments<'_>) {
         let log = &mut self.0.state.lock().log;
         log.lines.iter_mut().for_each(|lines| lines.push(String::new()));
@@ -205,11 +191,7 @@ impl World {
         state.up().chain(in_progress).for_each(|program| program.die());
     }
 
-    /// The program in progress.
-    ///
-    /// # Panics
-    ///
-    /// On another thread, or when the simulation is over.
+    /// The program in progress. Panics on another thread, or when the simulation is over.
     pub(super) fn current(&self) -> Arc<Program> {
         let is_current = thread::current().id() == self.0.thread;
         let state = self.0.state.lock();
@@ -226,15 +208,11 @@ impl World {
         }
     }
 
-    /// A fault may strike here.
-    ///
-    /// # Errors
-    ///
-    /// If the call of the store fails.
+    /// A fault may strike here. Returns an error if it fails the call of the store.
     pub(super) fn strike(
         &self,
         program: &Arc<Program>,
-        place: Place,
+        action: Action,
         is_after: bool,
     ) -> Result<(), StoreError> {
         Self::stop_if_dead(program);
@@ -242,10 +220,10 @@ impl World {
         if program.number == 0 || program.is_dead() {
             return if program.is_dead() { Err(away()) } else { Ok(()) };
         }
-        let is_store = place.is_store();
+        let is_store = action.is_store();
         let strike = {
             let faults = &mut self.0.state.lock().faults;
-            faults.strike(program.number, (place, is_after), program.lease)
+            faults.strike(program.number, (action, is_after), program.lease)
         };
         let is_cut = || program.cut_until.load(Ordering::Relaxed) > self.nanos();
         match strike.map(|strike| self.hit(program, &strike, true)) {
@@ -294,7 +272,7 @@ impl World {
     pub(super) fn kill_for(&self, program: &Program, down: Duration) {
         let at = self.nanos() + nanos(down);
         let mut state = self.0.state.lock();
-        state.slots[program.number] = Slot::Down(at);
+        state.programs[program.number] = ProgramState::Down(at);
         state.promises.killed(program.number);
         drop(state);
         program.kill();

@@ -40,6 +40,14 @@ pub struct Put {
     pub replace: bool,
 }
 
+impl Put {
+    /// A row that is not a job, and is never due.
+    pub(crate) fn reserved(key: Key, kind: &str, payload: Vec<u8>) -> Self {
+        let (kind, when) = (kind.into(), When::At(Timestamp::MAX));
+        Self { key, kind, payload, policy: String::new(), when, replace: false }
+    }
+}
+
 /// The next occurrence of a job whose current occurrence is acked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again {
@@ -235,14 +243,7 @@ impl Change {
     /// If the kind is empty or too long.
     pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
         let name = pause_name(kind)?;
-        Ok(Self::Put(Put {
-            key: Key::new(&name)?,
-            kind: name.into(),
-            payload: Vec::new(),
-            policy: String::new(),
-            when: When::At(Timestamp::MAX),
-            replace: false,
-        }))
+        Ok(Self::Put(Put::reserved(Key::new(&name)?, &name, Vec::new())))
     }
 
     /// The change that ends a [pause](Self::pause). Its outcome is `Cancelled`, or `Absent` if

@@ -41,7 +41,7 @@ impl StoreClock {
         let down = Timestamp::at_or_before(wall);
         let high = self.high.fetch_max(down.as_millis(), Ordering::SeqCst);
         let high = Timestamp::from_millis(high);
-        (down.max(high), Timestamp::at_or_after(wall).max(high))
+        (down.max(high), Timestamp::from(wall).max(high))
     }
 }
 

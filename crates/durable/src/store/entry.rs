@@ -31,16 +31,6 @@ pub struct Entry {
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
 
 impl Entry {
-    /// Returns `true` if a [claim](super::Store::claim) may begin a run of this row, as it is
-    /// before the claim: the first attempt of a pending job without a policy.
-    ///
-    /// A program must read a policy before it decides whether the job runs. The first attempt is
-    /// never a retry after a lost lease, so no job loses more than one attempt by claims whose
-    /// answers are lost.
-    pub fn may_begin_with_its_claim(&self) -> bool {
-        self.state == State::Pending && self.attempt == 0 && self.policy.is_empty()
-    }
-
     /// The [paused](crate::Timers::pause) kind, if this row is a pause and not a job; empty if all
     /// kinds are paused.
     pub fn paused(&self) -> Option<&str> {
@@ -164,15 +154,20 @@ impl ClaimLimit {
         jobs <= self.jobs && (bytes <= self.bytes || jobs == 1)
     }
 
-    /// Returns `true` if the claim begins the run of `job`, the next row that it meets. The begun
-    /// jobs are a prefix: after the first job that does not begin, no other does. A closed row,
-    /// which the claim removes, does not count. A store calls this once for each row, in order,
-    /// before it changes the row.
+    /// Returns `true` if the claim begins the run of `job`, the next row that it meets: if it is
+    /// the first attempt of a pending job without a policy, and the claim has begun all jobs
+    /// before it. A closed row, which the claim removes, does not count. A store calls this once
+    /// for each row, in order, before it changes the row.
+    ///
+    /// A program must read a policy before it decides whether the job runs. The first attempt is
+    /// never a retry after a lost lease, so no job loses more than one attempt by claims whose
+    /// answers are lost.
     pub fn begins(&mut self, job: &Entry) -> bool {
         if matches!(job.state, State::Closed(_)) {
             return false;
         }
-        let begins = self.begin > 0 && job.may_begin_with_its_claim();
+        let is_first = job.state == State::Pending && job.attempt == 0;
+        let begins = self.begin > 0 && is_first && job.policy.is_empty();
         self.begin = if begins { self.begin - 1 } else { 0 };
         begins
     }

@@ -46,19 +46,28 @@ impl Key {
         &self.0
     }
 
+    /// Returns which of `shards` stores keeps the job of this key. It must never change, on any
+    /// machine: stored jobs would not be found.
+    pub(crate) fn shard_of(&self, shards: usize) -> usize {
+        // The low bits of FNV-1a depend only on the low bits of the bytes, so the finalizer of
+        // MurmurHash3 (Appleby) mixes it.
+        let mix = |hash: u64, factor| (hash ^ (hash >> 33)).wrapping_mul(factor);
+        let hash = fnv_1a(0xcbf2_9ce4_8422_2325, &self.0);
+        let hash = mix(mix(hash, 0xff51_afd7_ed55_8ccd), 0xc4ce_b9fe_1a85_ec53);
+        usize::try_from((hash ^ (hash >> 33)) % shards as u64).unwrap_or_default()
+    }
+
     /// Returns `true` if this key is reserved for rows that are not jobs: the shard number of one
     /// of [several stores](crate::Builder::start_shards), and [pauses](crate::Timers::pause).
-    ///
-    /// ```
-    /// use wheelhouse_durable::store::Key;
-    ///
-    /// assert!(Key::new("wheelhouse-shard")?.is_reserved());
-    /// assert!(!Key::new("order-17")?.is_reserved());
-    /// # Ok::<(), wheelhouse_durable::store::InvalidKey>(())
-    /// ```
     pub fn is_reserved(&self) -> bool {
         *self.0 == *SHARD_KEY.as_bytes() || self.0.starts_with(PAUSE.as_bytes())
     }
+}
+
+/// Adds bytes to a hash by FNV-1a (Fowler, Noll, Vo), 64 bits: the same in each build.
+pub(crate) fn fnv_1a(hash: u64, bytes: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(hash, add)
 }
 
 /// Lets a key be passed to parameters that take bytes or text.
@@ -173,12 +182,6 @@ impl Timestamp {
         self.0
     }
 
-    /// Rounds a time of the wall clock up to a millisecond; 1970 if it is before that.
-    pub fn at_or_after(time: SystemTime) -> Self {
-        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self::from_millis(millis_up(since))
-    }
-
     /// Rounds a time of the wall clock down to a millisecond; 1970 if it is before that.
     pub fn at_or_before(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -201,14 +204,35 @@ impl Timestamp {
     }
 }
 
-/// Rounded up to a millisecond.
+/// Rounds a time of the wall clock up to a millisecond; 1970 if it is before that.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
-        Self::at_or_after(time)
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self::from_millis(millis_up(since))
     }
 }
 
-/// Whole milliseconds, rounded up.
-fn millis_up(duration: Duration) -> u64 {
+pub(crate) fn millis_up(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers are pinned: stored jobs are found by them.
+    #[test]
+    fn keys_stay_in_their_shards_and_are_spread() {
+        let shard_of = |key: &str, shards| Key::new(key).unwrap().shard_of(shards);
+        assert_eq!(["a", "order-17", "order-18"].map(|key| shard_of(key, 5)), [0, 1, 0]);
+        let shapes: [fn(u32) -> String; 3] =
+            [|n| format!("order-{n}"), |n| format!("{n}/{n}"), |n| format!("{:08x}", n * 256)];
+        for of in 2..10 {
+            for shape in shapes {
+                let mut counts = vec![0; of];
+                (0..1_000 * of as u32).for_each(|n| counts[shard_of(&shape(n), of)] += 1);
+                assert!(counts.iter().all(|its| (850..1_150).contains(its)), "{of}: {counts:?}");
+            }
+        }
+    }
 }

@@ -32,16 +32,22 @@ use std::time::Duration;
 /// assert_eq!(outcomes, [Outcome::Absent]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct MemoryStore {
     clock: StoreClock,
     inner: Arc<Mutex<Inner>>,
 }
 
+/// The rows of a kind, in the order of claims.
+type Order = BTreeSet<Position>;
+
+/// `visible_at`, generation and key of a row.
+type Position = (Timestamp, u64, Key);
+
 #[derive(Default)]
 struct Inner {
     rows: BTreeMap<Key, Entry>,
-    order: BTreeMap<Kind, BTreeSet<(Timestamp, u64, Key)>>,
+    order: BTreeMap<Kind, Order>,
     dead: BTreeMap<u64, Dead>,
     /// The last generation or token that was drawn.
     last: u64,
@@ -55,7 +61,7 @@ struct Inner {
 impl MemoryStore {
     /// An empty store with the machine's wall clock.
     pub fn new() -> Self {
-        Self::with_clock(StoreClock::default())
+        Self::default()
     }
 
     /// An empty store with the given clock.
@@ -71,12 +77,6 @@ impl MemoryStore {
     /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-impl Default for MemoryStore {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -123,8 +123,8 @@ impl Store for MemoryStore {
             leased.extend(inner.lease(&key, until, &mut limit));
         }
         let next = inner.first(kinds).map(|(visible_at, ..)| visible_at);
-        // A lease inserts its row at a later place than before, which may still be the first of its
-        // kind. This claim returns that time, so no program must be woken for it.
+        // A lease inserts its row at a later position than before, which may still be the first of
+        // its kind. This claim returns that time, so no program must be woken for it.
         inner.earlier = false;
         Ok((leased, Next { now, visible_at: next }))
     }
@@ -153,11 +153,7 @@ impl Store for MemoryStore {
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let inner = self.inner.lock();
-        let first = |(kind, order): (&Kind, &BTreeSet<_>)| {
-            order
-                .first()
-                .map(|(visible_at, ..): &(Timestamp, u64, Key)| (kind.clone(), *visible_at))
-        };
+        let first = |(kind, order): (&Kind, &Order)| Some((kind.clone(), order.first()?.0));
         Ok(inner.order.iter().filter_map(first).collect())
     }
 
@@ -167,18 +163,18 @@ impl Store for MemoryStore {
 }
 
 impl Inner {
-    /// The place of the first row of these kinds. O(k log n).
-    fn first(&self, kinds: &Kinds) -> Option<(Timestamp, u64, Key)> {
+    /// The position of the first row of these kinds. O(k log n).
+    fn first(&self, kinds: &Kinds) -> Option<Position> {
         kinds.iter().filter_map(|kind| self.order.get(kind)?.first()).min().cloned()
     }
 
-    /// Removes a row and its place in the order.
+    /// Removes a row and its position in the order.
     fn take(&mut self, key: &Key) -> Option<Entry> {
         let row = self.rows.remove(key)?;
-        let place = (row.visible_at, row.generation, row.key.clone());
+        let position = (row.visible_at, row.generation, row.key.clone());
         let order = self.order.get_mut(&row.kind);
-        let is_last = order.and_then(|order| order.remove(&place).then_some(order.is_empty()));
-        debug_assert!(is_last.is_some(), "each row has a place in the order: {row:?}");
+        let is_last = order.and_then(|order| order.remove(&position).then_some(order.is_empty()));
+        debug_assert!(is_last.is_some(), "each row has a position in the order: {row:?}");
         if is_last == Some(true) {
             self.order.remove(&row.kind);
         }
@@ -186,12 +182,12 @@ impl Inner {
     }
 
     fn insert(&mut self, row: Entry) {
-        let place = (row.visible_at, row.generation, row.key.clone());
+        let position = (row.visible_at, row.generation, row.key.clone());
         let order = self.order.entry(row.kind.clone()).or_default();
-        self.earlier |= order.first().is_none_or(|first| place < *first);
-        order.insert(place);
+        self.earlier |= order.first().is_none_or(|first| position < *first);
+        order.insert(position);
         let before = self.rows.insert(row.key.clone(), row);
-        debug_assert!(before.is_none(), "its place would stay in the order: {before:?}");
+        debug_assert!(before.is_none(), "its position would stay in the order: {before:?}");
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
@@ -226,7 +222,7 @@ impl Table for Inner {
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
         if let Some(before) = self.take(key) {
-            // A row that keeps its place, for example when a run begins, wakes no program.
+            // A row that keeps its position, for example when a run begins, wakes no program.
             let earlier = self.earlier || row.visible_at < before.visible_at;
             self.insert(row.with(before));
             self.earlier &= earlier;

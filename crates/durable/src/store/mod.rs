@@ -66,8 +66,10 @@ pub(crate) use entry::SHARD;
 pub use entry::{ClaimLimit, Dead, Entry, Lease, Leased, Next, State};
 pub use error::StoreError;
 pub(crate) use error::write_sources;
+#[cfg(feature = "sim")]
+pub(crate) use key::fnv_1a;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
-pub(crate) use key::{PAUSE, SHARD_KEY, is_kind};
+pub(crate) use key::{PAUSE, SHARD_KEY, is_kind, millis_up};
 pub use memory::MemoryStore;
 
 use std::collections::BTreeMap;
@@ -119,7 +121,7 @@ pub trait Store: Send + 'static {
     /// It begins the runs of the first jobs that it leases, as a [`Change::Begin`] right after it
     /// would: the row becomes [`Begun`](State::Begun), and the attempt is counted. It begins at
     /// most `limit.begin` runs, and none from the first job on that
-    /// [may not begin](Entry::may_begin_with_its_claim) in this way. All later jobs are
+    /// [may not begin](ClaimLimit::begins) in this way. All later jobs are
     /// [`Leased`](State::Leased).
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended. With a limit
@@ -172,6 +174,32 @@ pub trait Store: Send + 'static {
     }
 }
 
+/// Forwards the calls that only read to another store. The types of the calls must be in scope.
+macro_rules! forward_reads {
+    ($self:ident => $store:expr) => {
+        fn find(&mut $self, key: &Key) -> Result<Option<Entry>, StoreError> {
+            $store.find(key)
+        }
+
+        fn scan(&mut $self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+            $store.scan(after, max)
+        }
+
+        fn dead(&mut $self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+            $store.dead(after, max)
+        }
+
+        fn kinds(&mut $self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+            $store.kinds()
+        }
+
+        fn gauges(&mut $self) -> Result<Gauges, StoreError> {
+            $store.gauges()
+        }
+    };
+}
+pub(crate) use forward_reads;
+
 impl Store for Box<dyn Store> {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         (**self).commit(changes)
@@ -185,25 +213,7 @@ impl Store for Box<dyn Store> {
         (**self).wake_by(waker);
     }
 
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        (**self).find(key)
-    }
-
-    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        (**self).scan(after, max)
-    }
-
-    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
-        (**self).dead(after, max)
-    }
-
-    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        (**self).kinds()
-    }
-
-    fn gauges(&mut self) -> Result<Gauges, StoreError> {
-        (**self).gauges()
-    }
+    forward_reads!(self => (**self));
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         (**self).beside()

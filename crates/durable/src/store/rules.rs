@@ -142,7 +142,6 @@ pub fn claim(row: &Row, lease: Lease, begins: bool) -> Option<Row> {
     (!matches!(row.state, State::Closed(_))).then_some(claimed)
 }
 
-/// A leased row whose run begins.
 fn begun(row: &Row, lease: Lease) -> Row {
     Row { attempt: row.attempt.saturating_add(1), state: State::Begun(lease), ..*row }
 }
@@ -155,7 +154,6 @@ fn time(when: When, (now, now_up): Present) -> Timestamp {
     }
 }
 
-/// The effect of a change on a row.
 enum Step<'a> {
     Keep,
     Set(Row),

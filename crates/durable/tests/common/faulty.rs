@@ -15,7 +15,6 @@ use wheelhouse_durable::store::{
 /// The fault of one call of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The call works.
     None,
     /// The call fails without any effect.
     Before,
@@ -44,25 +43,20 @@ pub(crate) struct Plan {
     next: VecDeque<Fault>,
     /// All calls fail, as if the server could not be reached.
     down: bool,
-    /// A payload that is refused.
     pub(crate) refused: Option<Vec<u8>>,
     /// A job whose acks are refused, with the error that the store is damaged.
     pub(crate) never_acked: Option<&'static str>,
     /// A kind whose claims fail, with this error.
     pub(crate) never_claimed: Option<(&'static str, MakeError)>,
-    /// How many claims of it were refused.
     pub(crate) refused_claims: usize,
     /// The next claim that leases jobs takes effect, and fails.
     pub(crate) loses_a_claim: bool,
     /// The most runs that each claim was to begin, since the one that was lost.
     pub(crate) to_begin: Vec<usize>,
-    /// The sizes of all commits.
     commits: Vec<usize>,
-    /// The threads that made them.
     pub(crate) committers: Vec<ThreadId>,
     /// The numbers of lease renewals in them.
     pub(crate) renewals: Vec<usize>,
-    /// Lookups by key.
     pub(crate) finds: usize,
     /// Claims of 0 jobs, by which programs look for pauses.
     pub(crate) looks: usize,
@@ -106,7 +100,6 @@ pub(crate) fn damaged() -> StoreError {
     StoreError::Damaged("a page".to_owned())
 }
 
-/// A store that fails as planned.
 pub(crate) struct FaultyStore {
     pub(crate) store: MemoryStore,
     pub(crate) faults: Faults,

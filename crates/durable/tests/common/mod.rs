@@ -10,15 +10,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Store, StoreClock,
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Put, Store, StoreClock,
 };
 use wheelhouse_durable::{
     Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next,
-    Timers,
+    Timers, When,
 };
 use wheelhouse_service::ManualClock;
 
-/// The default kind of jobs.
 pub(crate) const KIND: &str = "work/1";
 
 /// The kind of [`World::with_a_pace`].
@@ -42,12 +41,10 @@ pub(crate) fn attempts_up_to(most: u32) -> Backoff {
     Backoff::new(secs(1)).jitter(0.5).attempts(most)
 }
 
-/// Schedules a job that is due now.
 pub(crate) fn schedule(timers: &Timers, key: &str) {
     timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
 }
 
-/// Waits until this number of runs is acked.
 #[track_caller]
 pub(crate) fn wait_acked(timers: &Timers, runs: u64) {
     wait_until("the runs are acked", || timers.snapshot().counts.acked == runs);
@@ -59,13 +56,11 @@ pub(crate) fn wait_all<T>(commits: impl Iterator<Item = Commit<T>>) {
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
 }
 
-/// Receives what a handler sends.
 #[track_caller]
 pub(crate) fn receive<T>(receiver: &Receiver<T>) -> T {
     receiver.recv_timeout(PATIENCE).expect("a message within a minute")
 }
 
-/// Handlers of [`KIND`] that succeed.
 pub(crate) fn done() -> Handlers {
     Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done))
 }
@@ -104,9 +99,15 @@ impl<G, M> Waiting<G, M> {
 }
 
 impl Waiting {
-    /// Lets a handler continue.
     pub(crate) fn go(&self) {
         self.go.send(()).unwrap();
+    }
+
+    /// Waits until the handler of this job is called, and lets it continue.
+    #[track_caller]
+    pub(crate) fn runs(&self, key: &str) {
+        assert_eq!(self.next(), key);
+        self.go();
     }
 }
 
@@ -137,6 +138,13 @@ pub(crate) fn always_waiting() -> (Handlers, impl FnOnce(Durable) -> Waiting) {
         wait();
         Ok(Next::Done)
     })
+}
+
+/// The put of a job that is due now, as another program could have written it.
+pub(crate) fn put(key: impl AsRef<[u8]>, kind: &str, policy: &str) -> Change {
+    let (key, kind, when) = (Key::new(key).unwrap(), kind.into(), When::After(secs(0)));
+    let (payload, policy, replace) = (Vec::new(), policy.to_owned(), false);
+    Change::Put(Put { key, kind, payload, policy, when, replace })
 }
 
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
@@ -179,14 +187,18 @@ impl World {
         self.builder(handlers).start(self.store.clone()).unwrap()
     }
 
-    /// Starts timers on a [`FaultyStore`].
     pub(crate) fn start_faulty(&self, handlers: Handlers) -> Durable {
         self.builder(handlers).start(FaultyStore::new(self)).unwrap()
     }
 
-    /// Another store on the same clock.
     pub(crate) fn other_store(&self) -> MemoryStore {
         MemoryStore::with_clock(StoreClock::new(self.clock.clone()))
+    }
+
+    /// Starts timers on a [`FaultyStore`] whose handlers of [`KIND`] wait, and then succeed.
+    pub(crate) fn start_faulty_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
+        let (handlers, with) = always_waiting();
+        with(set(self.builder(handlers)).start(FaultyStore::new(self)).unwrap())
     }
 
     /// Starts timers whose handlers of [`KIND`] wait, and then succeed.
@@ -205,6 +217,24 @@ impl World {
 
     pub(crate) fn find(&self, key: &str) -> Option<Entry> {
         self.store.clone().find(&Key::new(key).unwrap()).unwrap()
+    }
+
+    /// Returns `true` if a run of the job has begun.
+    pub(crate) fn has_begun(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|row| row.state.run().is_some())
+    }
+
+    /// When the job is visible, in seconds.
+    pub(crate) fn visible_at(&self, key: &str) -> Option<u64> {
+        self.find(key).map(|row| row.visible_at.as_millis() / 1_000)
+    }
+
+    /// Releases the lease of a job, as another program can whose clock is ahead.
+    pub(crate) fn release(&self, key: &str, wait: Duration) {
+        let Entry { key, state, .. } = self.find(key).unwrap();
+        let (token, when) = (state.lease().unwrap().token, When::After(wait));
+        let release = Change::Release { key, token, when };
+        assert_eq!(self.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
     }
 
     pub(crate) fn leased(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The mean times of runs, and how many jobs may be leased because of them.
 
-use crate::handlers::Lane;
+use super::Lane;
 use crate::store::Kind;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,6 +9,9 @@ use std::time::Duration;
 /// A job is leased if a worker is expected to be free for it within this time, in nanoseconds.
 /// Other programs may have free workers for the rest.
 const LEASED_AHEAD: u64 = 100_000_000;
+
+/// A run begins if a worker is expected to be free for it within this time, in nanoseconds.
+pub(crate) const AHEAD: u64 = 1_000_000;
 
 /// The assumed time of a run, in nanoseconds, if no run of its kind has ended. Also the longest
 /// time that is assumed.
@@ -59,18 +62,17 @@ impl Paces {
         Self { kinds, all: Pace::default(), suspects: Default::default() }
     }
 
-    /// Returns the mean time of a run of this kind, in nanoseconds.
-    pub(super) fn nanos(&self, kind: &str) -> u64 {
+    pub(crate) fn nanos(&self, kind: &str) -> u64 {
         self.kinds.get(kind).map_or(UNKNOWN, Pace::nanos)
     }
 
     /// Counts a job that waits from now on, if it is a suspect.
-    pub(super) fn add_suspect(&self, lane: Lane, is_suspect: bool) {
+    pub(crate) fn add_suspect(&self, lane: Lane, is_suspect: bool) {
         self.suspects[lane as usize].fetch_add(usize::from(is_suspect), Ordering::SeqCst);
     }
 
     /// Undoes [`add_suspect`](Self::add_suspect) for a job that no longer waits.
-    pub(super) fn remove_suspect(&self, lane: Lane, is_suspect: bool) {
+    pub(crate) fn remove_suspect(&self, lane: Lane, is_suspect: bool) {
         let is_suspect = usize::from(is_suspect);
         let before = self.suspects[lane as usize].fetch_sub(is_suspect, Ordering::SeqCst);
         debug_assert!(before >= is_suspect, "each was counted as it came");
@@ -78,7 +80,7 @@ impl Paces {
 
     /// Returns how many jobs of a lane may be leased if `at_once` run at a time. Suspects that wait
     /// for one another are not counted.
-    pub(super) fn leased_ahead(&self, lane: Lane, at_once: usize) -> usize {
+    pub(crate) fn leased_ahead(&self, lane: Lane, at_once: usize) -> usize {
         let ahead = match lane {
             Lane::Threads => {
                 usize::try_from(LEASED_AHEAD / self.all.nanos()).unwrap_or(usize::MAX - 1)
@@ -90,8 +92,7 @@ impl Paces {
         at_once.saturating_mul(1 + ahead).saturating_add(suspects)
     }
 
-    /// Records the time of a run of this kind that has ended on a thread.
-    pub(super) fn learn(&self, kind: &str, took: Duration) {
+    pub(crate) fn learn(&self, kind: &str, took: Duration) {
         self.all.learn(took);
         self.kinds.get(kind).into_iter().for_each(|pace| pace.learn(took));
     }
@@ -99,7 +100,6 @@ impl Paces {
 
 #[cfg(test)]
 mod tests {
-    use super::super::waiting::AHEAD;
     use super::*;
 
     #[test]

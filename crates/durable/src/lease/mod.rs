@@ -1,8 +1,14 @@
-//! A job that this program has leased: the state that its run, the claimer and the committer share.
+//! The leases of this program: the state that a run, the claimer and the committer share, and what
+//! limits how many jobs are leased.
 
-use super::Lane;
+mod flight;
+mod pace;
+
+pub(crate) use flight::{Flight, InFlight, LaneLimit, Message};
+pub(crate) use pace::{AHEAD, Paces};
+
 use crate::observe::JobName;
-use crate::store::{Again, Outcome, Timestamp, Token};
+use crate::store::{Entry, Outcome, Token};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
@@ -32,23 +38,26 @@ pub(crate) enum Mark {
     Acked,
 }
 
-/// The occurrence of a job that a run executes.
+/// Where runs take place. Each lane has its own limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    /// The next occurrence, for the ack.
-    pub(crate) again: Option<Again>,
-    /// The number of missed occurrences between this one and `again`.
-    pub(crate) missed: u64,
-    pub(crate) is_periodic: bool,
-    /// When the run was handed out, by the store's clock.
-    pub(crate) now: Timestamp,
+pub(crate) enum Lane {
+    /// On the threads of the pool. A thread is in one run at a time.
+    Threads,
+    /// As futures. More futures than threads may be in flight.
+    Futures,
 }
 
-/// See the [module](self).
+impl Lane {
+    pub(crate) const ALL: [Self; 2] = [Self::Threads, Self::Futures];
+}
+
+/// The lease of a job by this program, and the state of its run.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct JobLease {
     pub(crate) name: JobName,
     pub(crate) token: Token,
+    /// The length of its payload.
+    bytes: usize,
     /// Where its handler runs.
     pub(crate) lane: Lane,
     /// When the lease ends, by this program's clock. It is computed from the time before the claim
@@ -58,24 +67,25 @@ pub(crate) struct Held {
     marks: AtomicU16,
     /// The longest time that the handler may take.
     pub(crate) limit: Option<Duration>,
-    /// The context of the job.
     pub(crate) context: BTreeMap<String, String>,
     /// When its handler was called, by this program's clock, plus 1. 0: not called yet.
     called: AtomicU64,
-    /// Wakes the future of the handler.
     waker: Mutex<Option<Waker>>,
 }
 
-impl Held {
+impl JobLease {
     pub(crate) fn new(
-        name: JobName,
-        (token, lane): (Token, Lane),
+        job: &Entry,
+        token: Token,
+        lane: Lane,
         until: Moment,
-        (limit, context): (Option<Duration>, BTreeMap<String, String>),
+        limit: Option<Duration>,
+        context: BTreeMap<String, String>,
     ) -> Self {
         Self {
-            name,
+            name: JobName::of(job),
             token,
+            bytes: job.payload.len(),
             lane,
             until: AtomicU64::new(until.as_nanos()),
             marks: AtomicU16::new(0),
@@ -95,7 +105,6 @@ impl Held {
         self.marks.fetch_or(1 << mark as u8, Ordering::SeqCst) & 1 << mark as u8 == 0
     }
 
-    /// Records that the handler is called.
     pub(crate) fn call(&self, now: Moment) {
         debug_assert!(self.has(Mark::Begun), "it is called once it has begun");
         self.called.store(now.as_nanos().saturating_add(1), Ordering::Relaxed);
@@ -118,12 +127,6 @@ impl Held {
         (is_slow.then_some(took), limit)
     }
 
-    /// Records that the program no longer waits for the run. Its future is dropped.
-    pub(crate) fn abandon(&self) {
-        self.mark(Mark::Abandoned);
-        self.wake();
-    }
-
     /// Stores the waker of the current poll. The future calls this before it checks whether it must
     /// end, so a change after that check finds the waker.
     pub(crate) fn wake_by(&self, waker: &Waker) {
@@ -143,7 +146,6 @@ impl Held {
         waker.into_iter().for_each(|waker| guarded(|| waker.wake()).unwrap_or_default());
     }
 
-    /// Returns `true` if the run has begun and not ended.
     pub(crate) fn is_running(&self) -> bool {
         self.has(Mark::Begun) && !self.has(Mark::Ended)
     }
@@ -153,7 +155,6 @@ impl Held {
         self.called.load(Ordering::Relaxed) != 0 && !self.has(Mark::Ended)
     }
 
-    /// When the lease ends.
     pub(crate) fn until(&self) -> Moment {
         Moment::from_nanos(self.until.load(Ordering::Relaxed))
     }

@@ -1,9 +1,8 @@
 //! The jobs in flight: leased by this program, and not ended.
 
-use super::pace::Paces;
+use super::{JobLease, Lane, Mark, Paces};
 use crate::MAX_PAYLOAD;
-use crate::handlers::{Held, Lane};
-use crate::observe::{JobName, Reporter};
+use crate::observe::Reporter;
 use crate::store::{ClaimLimit, Entry, Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
@@ -22,7 +21,6 @@ pub(crate) enum Message {
     Look,
     /// A job may be due, or there is room again: claim.
     Ask,
-    /// Renew leases.
     Renew,
     /// Look for slow runs and for pauses.
     Watch,
@@ -36,25 +34,23 @@ pub(crate) enum Message {
     Over,
 }
 
-/// See the [module](self).
 pub(crate) struct Flight {
-    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed, the
+    /// The leases of jobs that were claimed and whose ends are not committed. They are renewed, the
     /// oldest first.
-    held: Mutex<BTreeMap<Token, Arc<Held>>>,
+    pub(crate) leases: Mutex<BTreeMap<Token, Arc<JobLease>>>,
     /// By [`Lane`].
-    bounds: [Bound; 2],
-    paces: Arc<Paces>,
-    claimer: Sender<Message>,
-    clock: Arc<dyn Clock>,
-    reporter: Arc<Reporter>,
+    pub(crate) limits: [LaneLimit; 2],
+    pub(crate) paces: Arc<Paces>,
+    pub(crate) claimer: Sender<Message>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) reporter: Arc<Reporter>,
 }
 
 /// The limits of a lane, and its jobs in flight.
-pub(crate) struct Bound {
+pub(crate) struct LaneLimit {
     most: usize,
     /// The most that run at a time.
     at_once: usize,
-    /// The number of jobs.
     count: AtomicUsize,
     /// The bytes of their payloads.
     bytes: AtomicUsize,
@@ -62,7 +58,7 @@ pub(crate) struct Bound {
     waits: AtomicBool,
 }
 
-impl Bound {
+impl LaneLimit {
     pub(crate) fn new(most: usize, at_once: usize) -> Self {
         let (count, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { most, at_once, count, bytes, waits: AtomicBool::new(false) }
@@ -70,25 +66,11 @@ impl Bound {
 }
 
 impl Flight {
-    pub(crate) fn new(
-        bounds: [Bound; 2],
-        paces: Arc<Paces>,
-        claimer: Sender<Message>,
-        clock: Arc<dyn Clock>,
-        reporter: Arc<Reporter>,
-    ) -> Self {
-        Self { held: Mutex::default(), bounds, paces, claimer, clock, reporter }
-    }
-
-    pub(super) fn paces(&self) -> &Paces {
-        &self.paces
-    }
-
     /// Returns the limit of the next claim of a lane. `None` if the claimer must wait: it receives
     /// a message when there is room.
-    pub(super) fn room(&self, lane: Lane) -> Option<ClaimLimit> {
+    pub(crate) fn room(&self, lane: Lane) -> Option<ClaimLimit> {
         self.free(lane).or_else(|| {
-            let waits = &self.bounds[lane as usize].waits;
+            let waits = &self.limits[lane as usize].waits;
             waits.store(true, Ordering::SeqCst);
             // Checked again: a job may have ended just before `waits` was set.
             self.free(lane).filter(|_| waits.swap(false, Ordering::SeqCst))
@@ -97,7 +79,7 @@ impl Flight {
 
     /// Returns the room for more jobs. `None` while it is too small for a claim to be worthwhile.
     fn free(&self, lane: Lane) -> Option<ClaimLimit> {
-        let Bound { most, at_once, count, bytes, .. } = &self.bounds[lane as usize];
+        let LaneLimit { most, at_once, count, bytes, .. } = &self.limits[lane as usize];
         let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
@@ -110,16 +92,15 @@ impl Flight {
         (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { bytes, ..ClaimLimit::jobs(most - count) })
     }
 
-    pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
-        let before = self.held.lock().insert(held.token, Arc::clone(held));
-        debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
-        let bound = &self.bounds[held.lane as usize];
-        bound.bytes.fetch_add(bytes, Ordering::SeqCst);
-        bound.count.fetch_add(1, Ordering::SeqCst);
-        Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
+    pub(crate) fn begin(self: &Arc<Self>, lease: &Arc<JobLease>) -> InFlight {
+        let before = self.leases.lock().insert(lease.token, Arc::clone(lease));
+        debug_assert!(before.is_none(), "a store draws no token twice: {:?}", lease.token);
+        let limit = &self.limits[lease.lane as usize];
+        limit.bytes.fetch_add(lease.bytes, Ordering::SeqCst);
+        limit.count.fetch_add(1, Ordering::SeqCst);
+        InFlight { flight: Arc::clone(self), lease: Arc::clone(lease) }
     }
 
-    /// Sends a message to the claimer.
     pub(crate) fn tell(&self, message: Message) {
         self.claimer.send(message).unwrap_or_default();
     }
@@ -130,78 +111,71 @@ impl Flight {
         Arc::new(move || claimer.send(message).unwrap_or_default())
     }
 
-    pub(super) fn claimer(&self) -> &Sender<Message> {
-        &self.claimer
-    }
-
-    /// The number of jobs in flight.
     pub(crate) fn count(&self) -> usize {
-        self.held.lock().len()
+        self.leases.lock().len()
     }
 
     /// Returns the runs in progress that have lost their leases, and whose keys a claim has leased,
     /// by key. If it has leased the same occurrence, the lease is lost, although this program's
     /// clock may not show it: the store's clock was set ahead, or the machine was suspended.
-    pub(super) fn hanging(&self, leased: &[Leased], now: Moment) -> HashMap<Key, Arc<Held>> {
+    pub(crate) fn hanging(&self, leased: &[Leased], now: Moment) -> HashMap<Key, Arc<JobLease>> {
         let claimed: HashMap<&Key, &Entry> =
             leased.iter().map(|its| (&its.job.key, &its.job)).collect();
-        let is_of = |job: &Entry, name: &JobName| {
-            (job.generation, job.occurrence) == (name.generation, name.occurrence)
-        };
-        let held = self.held.lock();
-        let hangs = held.values().filter(|held| {
-            let job = claimed.get(&held.name.key).filter(|_| held.is_running());
-            job.is_some_and(|job| held.is_lost(now) || is_of(job, &held.name))
+        let leases = self.leases.lock();
+        let hangs = leases.values().filter(|lease| {
+            let name = &lease.name;
+            claimed.get(&name.key).filter(|_| lease.is_running()).is_some_and(|job| {
+                let is_same =
+                    (job.generation, job.occurrence) == (name.generation, name.occurrence);
+                is_same || lease.is_lost(now)
+            })
         });
-        hangs.map(|held| (held.name.key.clone(), Arc::clone(held))).collect()
+        hangs.map(|lease| (lease.name.key.clone(), Arc::clone(lease))).collect()
     }
 
-    pub(super) fn held(&self) -> Vec<Arc<Held>> {
-        self.held.lock().values().cloned().collect()
+    pub(crate) fn all(&self) -> Vec<Arc<JobLease>> {
+        self.leases.lock().values().cloned().collect()
     }
 
     /// Marks all futures in flight as abandoned, so that they are dropped.
     pub(crate) fn abandon(&self) {
-        let held = self.held().into_iter();
-        held.filter(|held| held.lane == Lane::Futures).for_each(|held| held.abandon());
+        for lease in self.all().iter().filter(|lease| lease.lane == Lane::Futures) {
+            lease.mark(Mark::Abandoned);
+            lease.wake();
+        }
     }
 }
 
 /// A job in flight. It is dropped when the end of the job is committed or given up. Until then the
 /// lease is renewed: the end may wait in the queue for longer than a lease lasts.
-pub(crate) struct Flown {
+pub(crate) struct InFlight {
     flight: Arc<Flight>,
-    held: Arc<Held>,
-    bytes: usize,
+    pub(crate) lease: Arc<JobLease>,
 }
 
-impl Flown {
-    pub(super) fn held(&self) -> &Held {
-        &self.held
-    }
-
+impl InFlight {
     /// Returns `true` if another worker has the job, or may have it.
-    pub(super) fn is_lost(&self) -> bool {
-        self.held.is_lost(self.flight.clock.now())
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lease.is_lost(self.flight.clock.now())
     }
 
-    pub(super) fn reporter(&self) -> &Reporter {
+    pub(crate) fn reporter(&self) -> &Reporter {
         &self.flight.reporter
     }
 }
 
-impl Drop for Flown {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        let (flight, lane) = (&self.flight, self.held.lane);
-        let held = flight.held.lock().remove(&self.held.token);
-        debug_assert!(held.is_some(), "it is in flight until this is dropped");
-        let Bound { count, bytes, waits, .. } = &flight.bounds[lane as usize];
-        let before = bytes.fetch_sub(self.bytes, Ordering::SeqCst);
-        debug_assert!(before >= self.bytes, "`begin` has added them");
+        let Self { flight, lease } = self;
+        let before = flight.leases.lock().remove(&lease.token);
+        debug_assert!(before.is_some(), "it is in flight until this is dropped");
+        let LaneLimit { count, bytes, waits, .. } = &flight.limits[lease.lane as usize];
+        let before = bytes.fetch_sub(lease.bytes, Ordering::SeqCst);
+        debug_assert!(before >= lease.bytes, "`begin` has added them");
         let before = count.fetch_sub(1, Ordering::SeqCst);
         debug_assert!(before > 0, "`begin` has counted it");
         if waits.load(Ordering::SeqCst)
-            && flight.free(lane).is_some()
+            && flight.free(lease.lane).is_some()
             && waits.swap(false, Ordering::SeqCst)
         {
             flight.tell(Message::Ask);

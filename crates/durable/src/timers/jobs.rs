@@ -96,7 +96,7 @@ impl Jobs<'_> {
 
     /// Reads the next page. Returns `false` if there is none.
     fn read(&mut self) -> Result<bool, Error> {
-        let Some(shard) = self.timers.shards().get(self.shard) else { return Ok(false) };
+        let Some(shard) = self.timers.shards.get(self.shard) else { return Ok(false) };
         let page = shard.store.lock().scan(self.after.as_ref(), PAGE)?;
         self.after = page.last().map(|job| job.key.clone());
         self.shard += usize::from(page.is_empty());

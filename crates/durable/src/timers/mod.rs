@@ -1,16 +1,59 @@
-//! The handle with which any thread schedules, cancels and moves jobs.
+//! The handle with which any thread schedules, cancels and moves jobs, and the state behind it.
 
-use super::Shared;
-use super::shard::shard_of;
-use crate::commit::{Commit, answered};
+mod jobs;
+mod pausing;
+
+pub use jobs::{JobState, Jobs};
+pub(crate) use pausing::Paused;
+
+use crate::commit::{AnswerOf, Commit, Queue, SharedStore, answered, random_key};
 use crate::error::Error;
-use crate::observe::Snapshot;
-use crate::plan::{Policy, Scheduled, made_key};
-use crate::store::{Change, Dead, Entry, Key, Outcome, Put, State, StoreError, Timestamp, When};
+use crate::handlers::Handler;
+use crate::lease::Flight;
+use crate::observe::{Reporter, Snapshot};
+use crate::plan::{Policy, Scheduled};
+use crate::store::{
+    Change, Dead, Entry, Gauges, Key, Kind, Outcome, Put, State, StoreError, Timestamp, When,
+};
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use wheelhouse_service::{Backoff, Clock};
+
+/// Checked settings.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) visibility: Duration,
+    pub(crate) poll: Duration,
+    pub(crate) backoff: Backoff,
+    pub(crate) catch_up_rate: Option<u32>,
+    pub(crate) slow_after: Duration,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) dead_for: Option<Duration>,
+    pub(crate) most_dead: Option<usize>,
+}
+
+/// The state that all threads of a shard share.
+pub(crate) struct Shared {
+    pub(crate) queue: String,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: SharedStore,
+    pub(crate) queue_of_changes: Arc<Queue>,
+    pub(crate) handlers: BTreeMap<Kind, Handler>,
+    pub(crate) settings: Settings,
+    pub(crate) flight: Arc<Flight>,
+    pub(crate) reporter: Arc<Reporter>,
+    pub(crate) paused: RwLock<Paused>,
+    /// Figures of the storage.
+    pub(crate) gauges: Mutex<Gauges>,
+    /// For each kind, how long ago its oldest waiting job could have begun.
+    pub(crate) overdue: Mutex<BTreeMap<Kind, Duration>>,
+    /// The timers are being stopped: leased jobs that have not begun must be released.
+    pub(crate) stopping: AtomicBool,
+}
 
 /// The result of a cancellation. It is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +84,7 @@ pub struct Timers {
 
 impl Timers {
     /// Creates a value for the threads of each shard.
-    pub(super) fn of_shards(shards: Vec<Shared>) -> Vec<Self> {
+    pub(crate) fn of_shards(shards: Vec<Shared>) -> Vec<Self> {
         let shards: Arc<[Shared]> = shards.into();
         (0..shards.len()).map(|own| Self { shards: Arc::clone(&shards), own }).collect()
     }
@@ -56,13 +99,8 @@ impl Timers {
         if self.shards.len() == 1 { what.to_owned() } else { format!("{what}-{}", self.own + 1) }
     }
 
-    /// All shards.
-    pub(super) fn shards(&self) -> &[Shared] {
-        &self.shards
-    }
-
     fn shard(&self, key: &Key) -> &Shared {
-        &self.shards[shard_of(key.as_bytes(), self.shards.len())]
+        &self.shards[key.shard_of(self.shards.len())]
     }
 
     /// Returns the index, from 0, of the [store](crate::Builder::start_shards) that keeps a key:
@@ -72,7 +110,7 @@ impl Timers {
     ///
     /// [`Error::Key`].
     pub fn shard_of(&self, key: impl AsRef<[u8]>) -> Result<usize, Error> {
-        Ok(shard_of(Key::new(key)?.as_bytes(), self.shards.len()))
+        Ok(Key::new(key)?.shard_of(self.shards.len()))
     }
 
     /// The store's clock, rounded down. With several stores, the clock of the first that answers.
@@ -164,7 +202,7 @@ impl Timers {
     pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Commit<Cancel> {
         match Key::new(key) {
             Ok(key) => self.submit(&key.clone(), Change::Cancel { key }, cancel_of),
-            Err(error) => Commit::refused(made_key(), error.into()),
+            Err(error) => Commit::told(random_key(), Err(error.into()), cancel_of),
         }
     }
 
@@ -184,7 +222,7 @@ impl Timers {
     pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Commit<()> {
         match Key::new(key) {
             Ok(key) => self.submit(&key.clone(), Change::Move { key, when }, moved_of),
-            Err(error) => Commit::refused(made_key(), error.into()),
+            Err(error) => Commit::told(random_key(), Err(error.into()), moved_of),
         }
     }
 
@@ -297,14 +335,9 @@ impl Timers {
         snapshot
     }
 
-    pub(crate) fn submit<T>(
-        &self,
-        key: &Key,
-        change: Change,
-        answer: fn(Outcome, &Key) -> Result<T, Error>,
-    ) -> Commit<T> {
+    pub(crate) fn submit<T>(&self, key: &Key, change: Change, answer: AnswerOf<T>) -> Commit<T> {
         if key.is_reserved() {
-            return Commit::refused(key.clone(), Error::Absent(key.clone()));
+            return Commit::told(key.clone(), Err(Error::Absent(key.clone())), answer);
         }
         let (commit, promise) = Commit::new(key.clone(), answer);
         self.shard(key).queue_of_changes.put_patiently(change, promise);
@@ -316,15 +349,14 @@ impl Timers {
         &self,
         key: &Key,
         change: Change,
-        answer: fn(Outcome, &Key) -> Result<T, Error>,
+        answer: AnswerOf<T>,
     ) -> Result<T, Error> {
-        if key.is_reserved() {
-            return Err(Error::Absent(key.clone()));
+        if !key.is_reserved()
+            && let Some(outcome) = self.shard(key).queue_of_changes.commit_alone(&change)
+        {
+            return answered(outcome, key, answer);
         }
-        match self.shard(key).queue_of_changes.commit_alone(&change) {
-            Some(outcome) => answered(outcome, key, answer),
-            None => self.submit(key, change, answer).wait(),
-        }
+        self.submit(key, change, answer).wait()
     }
 }
 
