@@ -6,21 +6,27 @@
 //! values add up.
 //!
 //! ```text
-//! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS | STRUCTURE ...]
+//! cargo run --release -p wheelhouse-benches --example scale -- [--n TIMERS] [--backend NAMES]
 //! ```
 //!
 //! The defaults are 10,000,000 timers, and the hierarchical wheel, the list wheel, the round wheel
-//! and the lazy heap. They take turns in three rounds, and a figure is the median of these. Each
-//! row is printed on standard error when it is measured. This takes some five minutes. Ten times
-//! the timers take more than ten times as long if memory has pages of 4 KiB.
+//! and the lazy heap. They take turns in three rounds, and a figure is the median of these. This
+//! takes some five minutes. Ten times the timers take more than ten times as long if memory has
+//! pages of 4 KiB.
 
+use anyhow::Result;
+use clap::Parser;
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_frame::options::ExperimentOptions;
+use wheelhouse_frame::{Contender, Experiment, Figure, select_contenders};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_machine::provenance;
-use wheelhouse_present::stats::median;
+use wheelhouse_present::console::{exit_code, print};
+use wheelhouse_present::units;
 use wheelhouse_registry::Visitor;
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
@@ -36,9 +42,8 @@ const COLUMNS: [&str; 8] = [
     "fire ticks",
 ];
 
-type Row = [f64; COLUMNS.len()];
-
-const ROUNDS: usize = 3;
+/// The structures that are measured by default.
+const USUAL: [&str; 4] = ["hierarchical-wheel", "list-wheel", "round-wheel", "lazy-heap"];
 
 struct Random(u64);
 
@@ -90,7 +95,7 @@ impl Fired {
     }
 }
 
-fn measure<B: Backend>(n: u64) -> Row {
+fn measure<B: Backend>(n: u64) -> Vec<Figure> {
     let mut random = Random(n);
     let mut wheel = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
@@ -144,7 +149,8 @@ fn measure<B: Backend>(n: u64) -> Row {
         }
     });
     assert_eq!((fired.sum, wheel.len()), (n * (n - 1) / 2, 0), "every timer fires once");
-    [cold, cancel, warm, reschedule, steady, hold, jump, ticks]
+    let times = [cold, cancel, warm, reschedule, steady, hold, jump, ticks];
+    COLUMNS.into_iter().zip(times).map(|(name, ns)| Figure::time(name, ns)).collect()
 }
 
 /// Moves the clock from wake-up to wake-up until a timer is due, and takes that timer.
@@ -157,37 +163,8 @@ fn take_earliest(wheel: &mut impl Timer<u64>) -> (Tick, u64) {
     }
 }
 
-/// Measures the structures with these names once.
-struct Round<'a> {
-    names: &'a [String],
-    n: u64,
-    rows: Vec<(&'static str, Row)>,
-}
-
-impl Visitor for Round<'_> {
-    fn visit<B: Backend + 'static>(&mut self) {
-        let name = B::INFO.name;
-        if !self.names.iter().any(|it| it == name) {
-            return;
-        }
-        let row = measure::<B>(self.n);
-        let columns = COLUMNS.iter().zip(row).map(|(name, ns)| format!("{name} {ns:.1}"));
-        eprintln!("  {name}: {}", columns.collect::<Vec<_>>().join(", "));
-        self.rows.push((name, row));
-    }
-}
-
-fn medians(rounds: &[Vec<(&'static str, Row)>]) -> Vec<(&'static str, Row)> {
-    let figure = |at: usize, column: usize| {
-        let figures: Vec<f64> = rounds.iter().map(|rows| rows[at].1[column]).collect();
-        median(&figures).unwrap_or_default()
-    };
-    let row = |at| std::array::from_fn(|column| figure(at, column));
-    rounds[0].iter().enumerate().map(|(at, (name, _))| (*name, row(at))).collect()
-}
-
 /// Measures the nanoseconds of an empty tick and of `next_wakeup`, with a million timers far ahead.
-fn idle() -> (f64, f64) {
+fn idle() -> [f64; 2] {
     const TICKS: Tick = 1 << 27;
     let mut wheel = HierarchicalWheel::<u64>::new();
     (0..1_000_000).for_each(|n| _ = wheel.insert((1 << 40) + n * 7, n));
@@ -197,62 +174,62 @@ fn idle() -> (f64, f64) {
     let ask = time(TICKS, || {
         (0..TICKS).for_each(|_| assert!(std::hint::black_box(&wheel).next_wakeup().is_some()))
     });
-    (tick, ask)
+    [tick, ask]
 }
 
-/// Reads the arguments: numbers of timers, and names of structures.
-fn asked() -> anyhow::Result<(Vec<u64>, Vec<String>)> {
-    const USUAL: [&str; 4] = ["hierarchical-wheel", "list-wheel", "round-wheel", "lazy-heap"];
-    let (mut sizes, mut names) = (Vec::new(), Vec::new());
-    let known: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
-    for argument in std::env::args().skip(1) {
-        match argument.replace('_', "").parse::<u64>() {
-            Ok(n) if (2..=1 << 31).contains(&n) => sizes.push(n),
-            Ok(_) => anyhow::bail!("a number of timers is between 2 and 2^31"),
-            Err(_) if known.contains(&argument.as_str()) => names.push(argument),
-            Err(_) => {
-                return Err(wheelhouse_present::unknown::error("structure", &argument, &known));
-            }
-        }
+#[derive(Clone, Copy, PartialEq)]
+struct Scale;
+
+impl Experiment for Scale {
+    type Load = u64;
+    const ALL: &'static [Self] = &[Self];
+    const TITLE: &'static str = "Ten million timers and more";
+
+    fn name(self) -> &'static str {
+        "scale"
     }
-    if sizes.is_empty() {
-        sizes.push(10_000_000);
+
+    fn title(self, n: &u64) -> String {
+        format!("time per operation with {} timers; every expiry is checked", units::count(*n))
     }
-    if names.is_empty() {
-        names.extend(USUAL.map(str::to_owned));
-    }
-    Ok((sizes, names))
 }
 
-fn main() -> anyhow::Result<()> {
-    let (sizes, names) = asked()?;
-    println!(
-        "# Ten million timers and more\n\n\
-         ns per operation: the median of {ROUNDS} interleaved rounds; every expiry is checked.\n"
-    );
-    println!("| n | structure | {} |", COLUMNS.join(" | "));
-    println!("|---:|:---|{}", "---:|".repeat(COLUMNS.len()));
-    for n in sizes {
-        let mut rounds = Vec::new();
-        for round in 1..=ROUNDS {
-            eprintln!("{n} timers, round {round} of {ROUNDS}");
-            let mut it = Round { names: &names, n, rows: Vec::new() };
-            wheelhouse_registry::visit(&mut it);
-            rounds.push(it.rows);
-        }
-        for (name, row) in medians(&rounds) {
-            println!("| {n} | {name} | {} |", row.map(|ns| format!("{ns:.1}")).join(" | "));
-        }
+struct Contenders(Vec<Contender<Scale>>);
+
+impl Visitor for Contenders {
+    fn visit<B: Backend + 'static>(&mut self) {
+        let play = |_, n: &u64| Ok(Ok(measure::<B>(*n)));
+        self.0.push(Contender::new(B::INFO.name, B::INFO.structure, play));
     }
-    let it = provenance::gather(0);
-    let (tick, ask) = idle();
-    println!(
-        "\nThe hierarchical wheel with a million timers far ahead: an empty tick {tick:.2} ns, \
-         `next_wakeup` {ask:.2} ns.\n"
-    );
-    println!(
-        "{}, {} processors, {}, {}, commit {}, `{}`",
-        it.cpu, it.cores, it.kernel, it.rustc, it.commit, it.command
-    );
-    Ok(())
+}
+
+/// The cost of an operation with very many timers.
+#[derive(Debug, Parser)]
+struct Cli {
+    /// Number of timers.
+    #[arg(long, default_value_t = 10_000_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..=1 << 31))]
+    n: u64,
+    #[command(flatten)]
+    options: ExperimentOptions,
+}
+
+fn run(Cli { n, mut options }: Cli) -> Result<ExitCode> {
+    if options.backend.is_empty() {
+        options.backend = USUAL.map(str::to_owned).into();
+    }
+    let mut all = Contenders(Vec::new());
+    wheelhouse_registry::visit(&mut all);
+    let plan = options.plan(select_contenders(all.0, &options.backend)?, n, 0, false)?;
+    let code = options.play(&plan, Path::new("results"), false)?;
+    let [tick, ask] = idle().map(units::time);
+    print(format_args!(
+        "The hierarchical wheel with a million timers far ahead: an empty tick {tick}, \
+         `next_wakeup` {ask}."
+    ))?;
+    Ok(code)
+}
+
+fn main() -> ExitCode {
+    exit_code(run(Cli::parse()))
 }

@@ -46,7 +46,7 @@ pub(crate) fn play<P: Peer, R>(
         if can_play::<P>(of_stream) {
             let mut current = player.take().unwrap_or_else(|| Player::resume(&state, checksum));
             measured.push(Some(phase(&mut current, of_stream, stream.ends_measure(at))));
-            checksum = current.checksum();
+            checksum = current.checksum;
             player = Some(current);
         } else {
             player.take().into_iter().for_each(Player::end);
@@ -92,7 +92,7 @@ pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -
     let play = || {
         phase.ops.iter().for_each(|&op| player.apply(op));
         if ends {
-            player.clean_up();
+            player.peer.clean_up();
         }
     };
     WorkTime::measure(play).0

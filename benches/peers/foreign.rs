@@ -114,11 +114,8 @@ fn script(text: &str, out: &Path) -> Command {
     command
 }
 
-/// Builds the programs whose toolchain is installed, and prints those that are skipped.
-///
-/// # Errors
-///
-/// If a program does not compile although its toolchain is installed.
+/// Builds the programs whose toolchain is installed, and prints those that are skipped. Fails if a
+/// program does not compile although its toolchain is installed.
 pub(crate) fn all() -> Result<Structures> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
     let mut built: Structures = Vec::new();
@@ -133,18 +130,12 @@ pub(crate) fn all() -> Result<Structures> {
         say(format_args!("building {name} ({version})"));
         let status = script(recipe.build, out.path()).status().context("cannot start sh")?;
         ensure!(status.success(), "{name} does not compile; see the message above");
-        let (clock, run) = (recipe.clock, recipe.run.to_owned());
-        let current = RefCell::default();
-        built.push(Box::new(Foreign { name, version, clock, run, out: Rc::clone(&out), current }));
+        built.push(Foreign::boxed(name, version, recipe.clock, recipe.run, &out));
     }
     Ok(built)
 }
 
-/// The programs that the user names.
-///
-/// # Errors
-///
-/// If one of them does not exist.
+/// The programs that the user names. Fails if one of them does not exist.
 pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Structures> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
     let structure = |it: &Named| -> Result<Box<dyn Structure>> {
@@ -153,9 +144,7 @@ pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Structures> {
         let run = format!("exec {} \"$0\"", quoted(&path));
         // Leaked, since names of structures are `'static`.
         let name: &'static str = Box::leak(it.name.clone().into_boxed_str());
-        let (version, clock) = (it.path.clone(), it.clock);
-        let current = RefCell::default();
-        Ok(Box::new(Foreign { name, version, clock, run, out: Rc::clone(&out), current }))
+        Ok(Foreign::boxed(name, it.path.clone(), it.clock, &run, &out))
     };
     programs.iter().map(structure).collect()
 }
@@ -208,6 +197,17 @@ fn prepared(stream: &Stream, expected: &ExpectedAnswers, clock: Clock) -> Result
 }
 
 impl Foreign {
+    fn boxed(
+        name: &'static str,
+        version: String,
+        clock: Clock,
+        run: &str,
+        out: &Rc<TempDir>,
+    ) -> Box<dyn Structure> {
+        let (run, out, current) = (run.to_owned(), Rc::clone(out), RefCell::default());
+        Box::new(Self { name, version, clock, run, out, current })
+    }
+
     /// Plays a stream and returns the program's answer to each phase.
     fn answers(&self, prepared: &Rc<Prepared>) -> Result<Vec<Answer>> {
         let mut current = self.current.borrow_mut();

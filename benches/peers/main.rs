@@ -66,6 +66,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         sizes: &[10_000, 1_000_000],
         quick_sizes: &[10_000, 100_000],
         seconds: (300, 45),
+        payload: 8,
     };
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let asked = options.resolved();

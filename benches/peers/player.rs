@@ -11,11 +11,12 @@ use wheelhouse_workload::{Checksum, Op};
 
 /// A peer that plays a stream.
 pub(crate) struct Player<P: Peer> {
-    peer: P,
+    pub(crate) peer: P,
     handles: Vec<Option<P::Handle>>,
     inserted: u64,
     now: Tick,
-    checksum: Checksum,
+    /// The checksum of all answers so far.
+    pub(crate) checksum: Checksum,
 }
 
 impl<P: Peer> Player<P> {
@@ -33,11 +34,6 @@ impl<P: Peer> Player<P> {
             *handle = (deadline > state.now).then(|| player.peer.insert(deadline, value));
         }
         Self { inserted: state.inserted, checksum, ..player }
-    }
-
-    /// The checksum of all answers so far.
-    pub(crate) fn checksum(&self) -> Checksum {
-        self.checksum
     }
 
     #[inline(always)]
@@ -85,11 +81,6 @@ impl<P: Peer> Player<P> {
             self.checksum.add(sum);
         }
         count
-    }
-
-    /// Makes the peer do its deferred work.
-    pub(crate) fn clean_up(&mut self) {
-        self.peer.clean_up();
     }
 
     /// Returns all handles to the peer, since some kinds must not be dropped.

@@ -49,11 +49,8 @@ const CLASSES: &str = "By complexity class, as results/claims decides from count
     with equal deadlines, a start and a stop take a constant number of steps in a heap too. With \
     random deadlines, an expiry takes O(log n) steps in a heap and O(1) in a wheel.";
 
-/// Writes the page for the run in the folder `run`.
-///
-/// # Errors
-///
-/// If the folder holds no run with the workloads, or the file cannot be written.
+/// Writes the page for the run in the folder `run`. Fails if that is no run with the workloads, or
+/// the file cannot be written.
 pub fn write(run: &Path, out: &Path) -> Result<()> {
     files::write_whole(out, page(&store::load(run)?)?.as_bytes())
 }

@@ -4,18 +4,14 @@
 //! recorded traces in interleaved rounds, times single operations, measures memory, and writes the
 //! results and the report. The answer is printed last. `-- --help` lists the options.
 
-mod payload;
-
 use anyhow::{Result, bail};
 use clap::Parser;
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::cold;
 use wheelhouse_harness::options::{self, BenchOptions};
+use wheelhouse_harness::payload::PayloadOption;
 use wheelhouse_harness::source::StreamSource;
-use wheelhouse_harness::structure;
-use wheelhouse_harness::verify;
+use wheelhouse_harness::{bench, cold, structure, verify};
 use wheelhouse_present::console::{exit_code, say};
 
 /// Compares the structures on this machine.
@@ -29,15 +25,8 @@ use wheelhouse_present::console::{exit_code, say};
 struct Cli {
     #[command(flatten)]
     options: BenchOptions,
-    /// The bytes of a timer's value: 8, 64 or 256. Only some structures have rows for more than 8.
-    #[arg(long, value_name = "BYTES", default_value_t = 8, value_parser = payload_bytes)]
-    payload: u16,
-}
-
-fn payload_bytes(text: &str) -> Result<u16, String> {
-    let known = ["8", "64", "256"].contains(&text);
-    let bytes = text.parse().ok().filter(|_| known);
-    bytes.ok_or_else(|| "a timer's value has 8, 64 or 256 bytes".to_owned())
+    #[command(flatten)]
+    values: PayloadOption,
 }
 
 fn main() -> ExitCode {
@@ -47,16 +36,10 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<ExitCode> {
     let options = &cli.options;
-    let mut roster = options::workspace_roster();
-    match cli.payload {
-        64 => roster.all = payload::of_64_bytes(),
-        256 => roster.all = payload::of_256_bytes(),
-        _ => {}
-    }
     // Unknown names are refused before minutes of work.
     let asked = options.resolved();
+    let roster = options::workspace_roster(cli.values.payload);
     let settings = options::settings(&asked, roster, options.is_test())?;
-    let settings = Settings { payload: cli.payload, ..settings };
     verify_first()?;
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     options::compare(&asked, &settings, &results, options.is_test())

@@ -7,50 +7,8 @@ use std::collections::BinaryHeap;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::{Tick, TimerId};
 
-/// An entry of the heap.
+/// An entry of the heap, with the earliest on top.
 pub(crate) type Item = Reverse<(Tick, TimerId)>;
-
-/// A heap with the earliest on top.
-pub(crate) trait Heap: Default {
-    const NAME: &'static str;
-    const PACKAGE: &'static str;
-    fn push(&mut self, item: Item);
-    fn pop(&mut self) -> Option<Item>;
-    fn peek(&self) -> Option<&Item>;
-    fn len(&self) -> usize;
-    fn retain(&mut self, keep: impl FnMut(&Item) -> bool);
-}
-
-macro_rules! heap {
-    ($heap:ty, $name:literal, $package:literal) => {
-        impl Heap for $heap {
-            const NAME: &'static str = $name;
-            const PACKAGE: &'static str = $package;
-            #[inline]
-            fn push(&mut self, item: Item) {
-                self.push(item);
-            }
-            #[inline]
-            fn pop(&mut self) -> Option<Item> {
-                self.pop()
-            }
-            #[inline]
-            fn peek(&self) -> Option<&Item> {
-                self.peek()
-            }
-            #[inline]
-            fn len(&self) -> usize {
-                self.len()
-            }
-            fn retain(&mut self, keep: impl FnMut(&Item) -> bool) {
-                self.retain(keep);
-            }
-        }
-    };
-}
-
-heap!(BinaryHeap<Item>, "std-binary-heap-lazy", "std");
-heap!(DaryHeap<Item, 4>, "dary-heap-4-lazy", "dary_heap");
 
 /// A heap with lazy deletion.
 #[derive(Default)]
@@ -61,51 +19,58 @@ pub(crate) struct Lazy<H> {
     timers: Arena<(Tick, u64)>,
 }
 
-impl<H: Heap> Lazy<H> {
-    #[inline]
-    fn is_live(timers: &Arena<(Tick, u64)>, Reverse((deadline, id)): &Item) -> bool {
-        timers.get(*id).is_some_and(|timer| timer.0 == *deadline)
-    }
-
-    /// The number of entries, dead ones included.
-    #[inline]
-    fn len(&self) -> usize {
-        self.heap.len()
-    }
-
-    fn drop_dead(&mut self) {
-        self.heap.retain(|item| Self::is_live(&self.timers, item));
-    }
+#[inline]
+fn is_live(timers: &Arena<(Tick, u64)>, Reverse((deadline, id)): &Item) -> bool {
+    timers.get(*id).is_some_and(|timer| timer.0 == *deadline)
 }
 
-impl<H: Heap> Peer for Lazy<H> {
-    const NAME: &'static str = H::NAME;
-    const PACKAGE: Option<&'static str> = Some(H::PACKAGE);
-    type Handle = TimerId;
+macro_rules! peer {
+    ($heap:ty, $name:literal, $package:literal) => {
+        impl Lazy<$heap> {
+            /// The number of entries, dead ones included.
+            #[inline]
+            fn len(&self) -> usize {
+                self.heap.len()
+            }
 
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
-
-    lazy_deletion!(self, 0, deadline, id => self.heap.push(Reverse((deadline, id))));
-
-    #[inline]
-    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
-        while self.heap.peek().is_some_and(|Reverse((deadline, _))| *deadline <= now) {
-            let Some(item) = self.heap.pop() else { break };
-            if Self::is_live(&self.timers, &item)
-                && let Some(((), (_, value))) = self.timers.remove(item.0.1)
-            {
-                fire(value);
+            fn drop_dead(&mut self) {
+                self.heap.retain(|item| is_live(&self.timers, item));
             }
         }
-    }
 
-    #[inline]
-    fn next_wakeup(&mut self) -> Option<Tick> {
-        while self.heap.peek().is_some_and(|item| !Self::is_live(&self.timers, item)) {
-            self.heap.pop();
+        impl Peer for Lazy<$heap> {
+            const NAME: &'static str = $name;
+            const PACKAGE: Option<&'static str> = Some($package);
+            type Handle = TimerId;
+
+            fn new(_: usize) -> Self {
+                Self::default()
+            }
+
+            lazy_deletion!(self, 0, deadline, id => self.heap.push(Reverse((deadline, id))));
+
+            #[inline]
+            fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+                while self.heap.peek().is_some_and(|Reverse((deadline, _))| *deadline <= now) {
+                    let Some(item) = self.heap.pop() else { break };
+                    if is_live(&self.timers, &item)
+                        && let Some(((), (_, value))) = self.timers.remove(item.0.1)
+                    {
+                        fire(value);
+                    }
+                }
+            }
+
+            #[inline]
+            fn next_wakeup(&mut self) -> Option<Tick> {
+                while self.heap.peek().is_some_and(|item| !is_live(&self.timers, item)) {
+                    self.heap.pop();
+                }
+                self.heap.peek().map(|Reverse((deadline, _))| *deadline)
+            }
         }
-        self.heap.peek().map(|Reverse((deadline, _))| *deadline)
-    }
+    };
 }
+
+peer!(BinaryHeap<Item>, "std-binary-heap-lazy", "std");
+peer!(DaryHeap<Item, 4>, "dary-heap-4-lazy", "dary_heap");

@@ -9,10 +9,6 @@ use wheelhouse_workload::{Op, Phase};
 pub const MAGIC: [u8; 8] = *b"whplay01";
 
 /// The record of an operation: kind, label or count, tick.
-///
-/// # Panics
-///
-/// If the operation is a wake-up or a pop, which [`part_of`](super::part_of) removes.
 fn record(op: Op) -> (u32, u32, u64) {
     match op {
         Op::Insert { label, deadline } => (0, label, deadline),
@@ -24,11 +20,8 @@ fn record(op: Op) -> (u32, u32, u64) {
     }
 }
 
-/// Writes the phases of a [`Part`](super::Part), whose labels are below `labels`.
-///
-/// # Errors
-///
-/// If `out` cannot be written.
+/// Writes the phases of a [`Part`](super::Part), whose labels are below `labels`. Fails if `out`
+/// cannot be written.
 pub fn write(phases: &[Phase], labels: usize, mut out: impl Write) -> Result<()> {
     let number = |count: usize| u32::try_from(count).expect("fewer than 2^32").to_le_bytes();
     out.write_all(&MAGIC)?;

@@ -1,8 +1,5 @@
-//! Timer libraries in other languages, as programs behind a pipe.
-//!
-//! A stream is written to a file once. A program reads the whole file, then plays one phase for
-//! each line that it receives, measures the phase itself, and answers with the nanoseconds and a
-//! checksum. `benches/FOREIGN.md` describes the format for authors of such a program.
+//! Timer libraries in other languages, as programs behind a pipe. `benches/FOREIGN.md` describes
+//! the communication for authors of such a program.
 //!
 //! ```text
 //! Stream ─ part_of ─> Part ─ file::write ─> file ──> program

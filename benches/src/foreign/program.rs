@@ -37,11 +37,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program, and waits until it has read the file.
-    ///
-    /// # Errors
-    ///
-    /// If the program cannot be started or does not answer `ready`, or after Ctrl-C.
+    /// Starts a program, and waits until it has read the file. Fails if the program cannot be
+    /// started or does not answer `ready`, or after Ctrl-C.
     pub fn start(command: &mut Command, file: &Path) -> Result<Self> {
         let shown = command.get_program().to_owned();
         let shown = shown.to_string_lossy();
@@ -61,21 +58,15 @@ impl Program {
         Ok(program)
     }
 
-    /// Makes the program drop its timers and begin with the first phase again.
-    ///
-    /// # Errors
-    ///
-    /// If the program has ended or does not answer `ready`.
+    /// Makes the program drop its timers and begin with the first phase again. Fails if the program
+    /// has ended or does not answer `ready`.
     pub fn restart(&mut self) -> Result<()> {
         self.say("new")?;
         self.expect_ready()
     }
 
-    /// Makes the program play its next phase.
-    ///
-    /// # Errors
-    ///
-    /// If the program has ended or does not answer with a time and a checksum.
+    /// Makes the program play its next phase. Fails if the program has ended or does not answer
+    /// with a time and a checksum.
     pub fn play(&mut self) -> Result<Answer> {
         let process = self.child.id();
         let before = process_cpu_time(process);

@@ -12,6 +12,7 @@ use wheelhouse_harness::capacity::parse_timers;
 use wheelhouse_harness::instructions::plan::Filter;
 use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::options::Options;
+use wheelhouse_harness::payload::PayloadOption;
 use wheelhouse_present::table::Format;
 
 /// Verifies, measures and compares timer structures.
@@ -54,7 +55,12 @@ pub(crate) enum Command {
             wheelhouse bench --n 1e6,1e7 --backend hierarchical-wheel,binary-heap \
             --workload uniform\n  \
             wheelhouse bench --trace recorded.trace")]
-    Bench(Box<Options>),
+    Bench {
+        #[command(flatten)]
+        options: Box<Options>,
+        #[command(flatten)]
+        values: PayloadOption,
+    },
     /// Compares two runs: the ratio B / A of each row with its interval, and a verdict.
     #[command(after_help = "Example:\n  wheelhouse compare results/before results/after")]
     Compare {

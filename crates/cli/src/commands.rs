@@ -28,7 +28,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::List { output } => list_backends(output.format),
         Command::Verify { n, what, output } => verify_answers(n, &what, output.format),
-        Command::Bench(asked) => bench(&asked),
+        Command::Bench { options, values } => bench(&options, values.payload),
         Command::Compare { run_a, run_b, output } => compare_runs(&run_a, &run_b, output.format),
         #[cfg(feature = "claims")]
         Command::Claims(options) => claims::run(&options),
@@ -77,10 +77,10 @@ fn verify_answers(n: u32, what: &What, format: Format) -> Result<ExitCode> {
     Ok(after_wrong_answers(verified.failures.len()))
 }
 
-fn bench(asked: &Options) -> Result<ExitCode> {
+fn bench(asked: &Options, payload: u16) -> Result<ExitCode> {
     // First, because it may restart the command, and a trace from a pipe can be read only once.
     cold::return_freed_memory();
-    let settings = options::settings(asked, options::workspace_roster(), false)?;
+    let settings = options::settings(asked, options::workspace_roster(payload), false)?;
     options::compare(asked, &settings, Path::new(RESULTS), false)
 }
 
@@ -99,10 +99,10 @@ fn compare_runs(run_a: &Path, run_b: &Path, format: Format) -> Result<ExitCode> 
 }
 
 fn list_runs(folder: &Path) -> Result<ExitCode> {
-    let index = index::render(folder)?;
-    print(index.text)?;
-    index.broken.iter().for_each(|error| say(format_args!("error: {error:#}")));
-    Ok(u8::from(!index.broken.is_empty()).into())
+    let (text, broken) = index::render(folder)?;
+    print(text)?;
+    broken.iter().for_each(|error| say(format_args!("error: {error:#}")));
+    Ok(u8::from(!broken.is_empty()).into())
 }
 
 /// The folder of a run or a record, from its path or that of its file.

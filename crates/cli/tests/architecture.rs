@@ -109,7 +109,11 @@ fn a_structure_depends_on_the_core_alone() {
 fn the_lists_of_structures_have_all_of_them() {
     for name in structures() {
         let module = format!("wheelhouse_{}", name.replace('-', "_"));
+        // The script names the wheels by their ending.
+        let is_wheel = name.ends_with("-wheel");
+        let measured = if is_wheel { "crates/*-wheel/src " } else { &name }.to_owned();
         for (file, entry) in [
+            ("scripts/check-runs", measured),
             ("README.md", format!("[crates/{name}](crates/{name})")),
             ("crates/wheelhouse/README.md", format!("| `{name}` |")),
             ("crates/wheelhouse/src/lib.rs", format!("pub use {module} as ")),
@@ -117,15 +121,6 @@ fn the_lists_of_structures_have_all_of_them() {
         ] {
             assert!(page(file).contains(&entry), "{file} has no {entry}");
         }
-    }
-}
-
-#[test]
-fn changes_of_each_structure_are_noticed() {
-    let script = page("scripts/check-runs");
-    assert!(script.contains("crates/*-wheel/src "), "it names the wheels by their ending");
-    for name in structures().iter().filter(|it| !it.ends_with("-wheel")) {
-        assert!(script.contains(name), "scripts/check-runs does not name {name}");
     }
 }
 

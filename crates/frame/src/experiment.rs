@@ -121,11 +121,8 @@ pub fn select_contenders<E: Experiment>(
 }
 
 /// The experiments with these names, in the order of the report; all of them if `names` is empty.
-/// The part of a name before its first dash selects every experiment that begins with it.
-///
-/// # Errors
-///
-/// If a name is unknown. The message lists the known names.
+/// The part of a name before its first dash selects every experiment that begins with it. Fails if
+/// a name is unknown.
 pub(crate) fn select_experiments<E: Experiment>(names: &[String]) -> Result<Vec<E>> {
     let is = |it: E, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
     if let Some(name) = names.iter().find(|name| !E::ALL.iter().any(|it| is(*it, name))) {

@@ -1,8 +1,5 @@
-//! Plays experiments on contenders in interleaved rounds.
-//!
-//! The load of a machine changes within minutes. So contenders are not measured one after the
-//! other: each round plays each experiment once on every contender, in rotating order. Tables show
-//! the median over the rounds.
+//! Plays experiments on contenders in interleaved rounds, since the load of a machine changes
+//! within minutes. Each round plays each experiment once on every contender, in rotating order.
 
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};

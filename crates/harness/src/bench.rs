@@ -1,10 +1,5 @@
-//! The comparison: verifies every structure, measures it, and saves the results after each stream.
-//!
-//! The speed of a shared machine can change by a factor of two within minutes. Measuring one
-//! structure completely before the next would compare different states of the machine. So each
-//! *round* plays the same stream once on every structure, in rotating order, and a ratio compares
-//! figures of the same rounds. The time budget of a stream sets the number of rounds, at least
-//! three. Two are enough for a structure that is far behind.
+//! The comparison: verifies every structure, measures it in interleaved rounds, and saves the
+//! results after each stream. `benches/METHODOLOGY.md` says why, and how many rounds there are.
 
 mod details;
 mod samples;
@@ -154,22 +149,17 @@ fn pin() -> Option<usize> {
 /// The jobs, each with its share of the time. Small sizes come first. In a run with a time limit,
 /// large ones do: the last jobs may be skipped, and the answer is about the largest size.
 fn stream_tasks(settings: &Settings) -> Vec<StreamTask<'_>> {
-    let weight = |source: &StreamSource, n: u32| match source {
-        // Below 50,000 timers, more time does not improve the figures.
-        StreamSource::Workload(_) | StreamSource::Mix(_) => f64::from(n.max(50_000)) / 1e6,
-        StreamSource::Shipped(_) | StreamSource::File(_) => 0.3,
-    };
-    let mut weighed = Vec::new();
+    let (scalable, traces): (Vec<_>, Vec<_>) =
+        settings.sources.iter().partition(|source| source.is_scalable());
     let mut sizes = settings.sizes.clone();
     if settings.limit.is_some() {
         sizes.reverse();
     }
-    for n in sizes {
-        let scalable = settings.sources.iter().filter(|source| source.is_scalable());
-        weighed.extend(scalable.map(|source| (source, n, weight(source, n))));
-    }
-    let traces = settings.sources.iter().filter(|source| !source.is_scalable());
-    weighed.extend(traces.map(|source| (source, 0, weight(source, 0))));
+    // Below 50,000 timers, more time does not improve the figures.
+    let weight = |n: u32| f64::from(n.max(50_000)) / 1e6;
+    let of_size = |n| scalable.iter().map(move |source| (*source, n, weight(n)));
+    let mut weighed: Vec<_> = sizes.into_iter().flat_map(of_size).collect();
+    weighed.extend(traces.into_iter().map(|source| (source, 0, 0.3)));
     let total: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
     let share = |weight: f64| settings.time.mul_f64(weight / total);
     let task = |(source, n, weight)| StreamTask { source, n, time: share(weight) };
@@ -382,8 +372,8 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
         run.throughput.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
         run.latency.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
         run.steps.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
-        run.footprints
-            .retain(|row| (&row.backend, &row.workload) != (&wrong.backend, &wrong.workload));
+        // A footprint has no n: a trace has one.
+        run.footprints.retain(|row| !wrong.is_of(&row.backend, &row.workload, wrong.n));
     }
 }
 

@@ -1,12 +1,8 @@
-//! Keeps the memory of *insert cold* cold.
-//!
-//! glibc's allocator adapts: once a large array is freed, it keeps memory of that size mapped for
-//! the next one. After a structure was built and dropped a few times, building it again would touch
-//! no fresh page, and *insert cold* would measure warm memory. Environment variables fix the
-//! thresholds, but only before the program starts. So the program starts itself once more.
+//! Keeps the memory of *insert cold* cold. Once a large array is freed, glibc's allocator keeps
+//! memory of that size for the next one, unless environment variables fix its thresholds before the
+//! program starts.
 
-/// These settings turn the adaptation off: each array of 128 KiB or more is mapped on its own, and
-/// freed memory is returned at once.
+/// Each array of 128 KiB or more is mapped on its own, and freed memory is returned at once.
 const THRESHOLDS: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 

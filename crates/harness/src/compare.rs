@@ -58,12 +58,20 @@ pub struct ComparedRow {
     pub a: f64,
     /// Median of B, ns per operation.
     pub b: f64,
-    /// How many samples A and B have.
-    pub samples: (usize, usize),
     /// B over A with its interval; `None` if there are too few samples for one.
     pub ratio: Option<Ratio>,
+}
+
+impl ComparedRow {
     /// The verdict: is B faster?
-    pub verdict: Verdict,
+    pub fn verdict(&self) -> Verdict {
+        match self.ratio {
+            None => Verdict::Undecided,
+            Some(ratio) if ratio.high < 1.0 / (1.0 + NOISE) => Verdict::Faster,
+            Some(ratio) if ratio.low > 1.0 + NOISE => Verdict::Slower,
+            Some(_) => Verdict::WithinNoise,
+        }
+    }
 }
 
 /// Two runs, compared.
@@ -78,7 +86,7 @@ pub struct Comparison {
 impl Comparison {
     /// How many rows have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.rows.iter().filter(|row| row.verdict == verdict).count()
+        self.rows.iter().filter(|row| row.verdict() == verdict).count()
     }
 
     /// The rows as a table, with a summary below it. The warnings are not in it, so that a program
@@ -155,27 +163,16 @@ pub fn describe_rows(run: &Run) -> String {
 }
 
 fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<ComparedRow> {
-    let ratio = stats::ratio_interval(&b.ns_per_op, &a.ns_per_op, seed);
+    let Throughput { backend, workload, n, measure, ns_per_op, .. } = a.clone();
     Some(ComparedRow {
-        backend: a.backend.clone(),
-        workload: a.workload.clone(),
-        n: a.n,
-        measure: a.measure.clone(),
-        a: stats::median(&a.ns_per_op)?,
+        backend,
+        workload,
+        n,
+        measure,
+        a: stats::median(&ns_per_op)?,
         b: stats::median(&b.ns_per_op)?,
-        samples: (a.ns_per_op.len(), b.ns_per_op.len()),
-        verdict: verdict(ratio),
-        ratio,
+        ratio: stats::ratio_interval(&b.ns_per_op, &ns_per_op, seed),
     })
-}
-
-fn verdict(ratio: Option<Ratio>) -> Verdict {
-    match ratio {
-        None => Verdict::Undecided,
-        Some(r) if r.high < 1.0 / (1.0 + NOISE) => Verdict::Faster,
-        Some(r) if r.low > 1.0 + NOISE => Verdict::Slower,
-        Some(_) => Verdict::WithinNoise,
-    }
 }
 
 /// The facts in which two runs should not differ, and what to do if they do.
@@ -270,6 +267,6 @@ fn cells(row: &ComparedRow) -> Vec<Cell> {
         Cell::figure(row.b, units::number(row.b)),
         ratio,
         interval,
-        Cell::text(row.verdict.as_str()),
+        Cell::text(row.verdict().as_str()),
     ]
 }

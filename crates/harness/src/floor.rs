@@ -1,14 +1,5 @@
-//! The floor: the memory traffic that no timer facility can avoid, and nothing else.
-//!
-//! It plays the same stream on bare arrays that keep no order. The oracle tells it beforehand which
-//! timers fire, and when. So it only moves the bytes:
-//!
-//! - one sequential write for each timer that is started or moved;
-//! - two sequential writes for each timer that fires (its reference, on the way down two levels of
-//!   a wheel);
-//! - one random access for each timer that is started under its label, stopped, moved, or fired.
-//!
-//! Its answers are the right ones, and are checked like those of every structure.
+//! The floor: the memory traffic that no timer facility can avoid, as `benches/METHODOLOGY.md`
+//! describes. Its answers are the right ones, and are checked like those of every structure.
 
 use std::hint::black_box;
 use wheelhouse_core::Tick;

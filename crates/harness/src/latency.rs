@@ -1,14 +1,9 @@
-//! The time and the steps of single operations.
-//!
-//! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds
-//! themselves. That cost is measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in
-//! the results, and not subtracted. Figures below about twice the overhead mean little. The purpose
-//! of these figures is the tail: a slow operation cannot hide in an average.
+//! The time and the steps of single operations. `benches/METHODOLOGY.md` states the limits of these
+//! times.
 //!
 //! A scheduler takes the processor away for milliseconds, and then one operation looks that slow.
-//! But each pass plays the same stream, so the structure does the same work. The time of an
-//! operation is therefore its *minimum* over several passes: a stall would have to hit it in all of
-//! them.
+//! But each pass plays the same stream, so the time of an operation is its *minimum* over several
+//! passes: a stall would have to hit it in all of them.
 
 use crate::model::{Latency, Steps};
 use crate::stream::{Stream, single_ticks};

@@ -6,6 +6,7 @@
 use crate::bench::{self, Settings};
 use crate::capacity::parse_timers;
 use crate::model::{Census, Run};
+use crate::payload;
 use crate::report::{self, picks};
 use crate::source::StreamSource;
 use crate::stream::Stream;
@@ -108,17 +109,20 @@ pub struct Roster {
     pub quick_sizes: &'static [u32],
     /// Seconds for the timed rounds: in a full run, and in a quick run.
     pub seconds: (u64, u64),
+    /// The bytes of a value in the structures.
+    pub payload: u16,
 }
 
-/// The structures of this workspace.
-pub fn workspace_roster() -> Roster {
+/// The structures of this workspace, with values of `payload` bytes: 8, 64 or 256.
+pub fn workspace_roster(payload: u16) -> Roster {
     Roster {
-        all: structure::all(),
+        all: payload::structures(payload),
         is_default: structure::is_default,
         sizes: &[10, 100, 1_000, 10_000, 100_000, 1_000_000],
         // At 100,000 two wheels differ by about the bound of a tie: too little for three rounds.
         quick_sizes: &[10, 1_000, 10_000],
         seconds: (120, 15),
+        payload,
     }
 }
 
@@ -152,7 +156,7 @@ pub fn compare(
         return Ok(run.exit_code().into());
     }
     // Do all three before the first error is returned.
-    let page = report::write(&run, &dir);
+    let page = report::write(&run, None, &dir);
     let printed = print_results(options, &run);
     saved?;
     say(format_args!("report: {} (after {} s)", page?.display(), start.elapsed().as_secs()));
@@ -185,6 +189,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     if let Some(name) = duplicate(roster.all.iter().map(|it| it.name().to_owned())) {
         bail!("two structures are called {name}; give the program another name");
     }
+    let payload = roster.payload;
     let (structures, sources) = selected(options, roster, test)?;
     if let Some(name) = duplicate(sources.iter().map(StreamSource::name)) {
         bail!("two streams are called {name}; leave one out, or rename its file");
@@ -197,7 +202,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         sources,
         seed: options.seed,
         seeds: options.seeds.into(),
-        payload: 8,
+        payload,
         time: Duration::from_secs(seconds),
         limit: (options.common.quick && options.time.is_none()).then_some(QUICK_LIMIT),
         details: !test,
@@ -237,8 +242,8 @@ fn selected(
     Ok((all.into_iter().filter(|it| takes_part(it.name())).collect(), sources))
 }
 
-/// Prints the results. For people: tables, then the answer. For programs: one table, and in JSON
-/// the answer with it.
+/// Prints the results. For people: tables, the shares of the user's streams, the answer. For
+/// programs: one table and the answer in JSON.
 fn print_results(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
@@ -257,15 +262,11 @@ fn print_results(options: &Options, run: &Run) -> Result<()> {
     for n in sizes {
         print(format_args!("\n{}", summary::in_short(run, n).terminal()))?;
     }
-    print(answer(run))
-}
-
-/// The share of each operation in the user's streams, then the answer under a heading.
-fn answer(run: &Run) -> String {
+    // The share of each operation in the user's streams, then the answer.
     let wrapped = |line: String| wrap(&line, width()) + "\n";
     let own = run.census.iter().filter(|census| !StreamSource::is_known(&census.workload));
     let own: String = own.map(Census::to_string).map(wrapped).collect();
     let answer: String = picks::answer(run).into_iter().map(wrapped).collect();
     let heading = if answer.is_empty() { "" } else { "\nRecommendation\n" };
-    format!("{own}{heading}{answer}")
+    print(format_args!("{own}{heading}{answer}"))
 }

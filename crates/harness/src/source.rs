@@ -32,15 +32,10 @@ impl StreamSource {
     ///
     /// If there is none. The message lists the known names and suggests one.
     pub fn find(name: &str) -> Result<Self> {
-        let mut known = Self::all();
-        let names: Vec<String> = known.iter().map(Self::name).collect();
-        match names.iter().position(|known| known == name) {
-            Some(at) => Ok(known.swap_remove(at)),
-            None => {
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                Err(unknown::error("workload or trace", name, &names))
-            }
-        }
+        let names: Vec<String> = Self::all().iter().map(Self::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let found = Self::all().into_iter().find(|source| source.name() == name);
+        found.ok_or_else(|| unknown::error("workload or trace", name, &names))
     }
 
     /// The workloads and shipped traces of these names.

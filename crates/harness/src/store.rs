@@ -60,12 +60,8 @@ pub fn load(path: &Path) -> Result<Run> {
     Ok(run)
 }
 
-/// Reads a JSON file that has its version in the field `schema`. `what` is its content, and
-/// `remedy` says how to get one.
-///
-/// # Errors
-///
-/// If there is none, it is damaged, or of another version. The message has the remedy.
+/// Reads a JSON file that has its version in the field `schema`. `what` is its content. If there is
+/// none, or it is damaged or of another version, the error has the `remedy`.
 pub(crate) fn load_versioned<T: DeserializeOwned>(
     file: &Path,
     version: u32,

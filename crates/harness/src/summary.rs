@@ -100,12 +100,9 @@ fn table_by_size(
 /// The name of each workload and its table: a row for each n and structure, a column for each
 /// measure, and in each cell the median and its ratio to the best at that n.
 pub fn times(run: &Run) -> Vec<(String, Table)> {
-    let timed = |workload: &String| run.throughput.iter().any(|r| r.workload == *workload);
-    let with_table = |workload: String| {
-        let table = times_of(run, &workload);
-        (workload, table)
-    };
-    workloads(run).into_iter().filter(timed).map(with_table).collect()
+    let tables = workloads(run).into_iter().map(|workload| (times_of(run, &workload), workload));
+    let timed = tables.filter(|(table, _)| !table.rows.is_empty());
+    timed.map(|(table, workload)| (workload, table)).collect()
 }
 
 fn times_of(run: &Run, workload: &str) -> Table {

@@ -9,13 +9,11 @@ use std::rc::Rc;
 use std::time::Duration;
 use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::latency::{LongestSteps, OperationTimes};
-use wheelhouse_harness::model::{Footprint, Memory, Throughput};
+use wheelhouse_harness::model::Throughput;
 use wheelhouse_harness::options::{self, Options, Roster};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
-use wheelhouse_harness::structure::{self, StreamPlay, Structure};
-use wheelhouse_harness::verify;
+use wheelhouse_harness::{structure, verify};
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_workload::Checksum;
 
@@ -98,7 +96,7 @@ fn beyond_the_time_limit_no_stream_of_another_seed_is_made() {
 #[test]
 fn two_structures_with_one_name_are_refused() {
     let all = [heap(), heap()].into_iter().flatten().collect();
-    let roster = Roster { all, ..options::workspace_roster() };
+    let roster = Roster { all, ..options::workspace_roster(8) };
     let refused = options::settings(&Options::default(), roster, true).err().unwrap();
     assert!(refused.to_string().contains("two structures are called binary-heap"), "{refused}");
 }
@@ -122,44 +120,12 @@ fn wrong_answers_are_named_and_not_timed() {
     assert_eq!(run.throughput.len(), 6);
 }
 
-/// A binary heap that answers wrongly while its single operations are timed.
-struct WrongAtLast(Box<dyn Structure>);
-
-impl Structure for WrongAtLast {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
-        self.0.can_play(stream, expected)
-    }
-
-    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
-        self.0.play(stream, expected)
-    }
-
-    fn time_operations(&self, _: &Stream, _: &ExpectedAnswers, _: &mut OperationTimes) -> Checksum {
-        Checksum::default()
-    }
-
-    fn count_steps(&self, stream: &Stream) -> Option<LongestSteps> {
-        self.0.count_steps(stream)
-    }
-
-    fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
-        self.0.memory(n, seed)
-    }
-
-    fn footprint(&self, stream: &Stream, expected: &ExpectedAnswers) -> Option<Footprint> {
-        self.0.footprint(stream, expected)
-    }
-}
-
 #[test]
 fn after_a_wrong_answer_no_figure_remains() {
     let stream = StreamSource::find("uniform").unwrap().load(200, 1).unwrap();
     let trace = StreamSource::File(Stream { name: "trace:mine".to_owned(), ..stream });
-    let settings = settings(vec![Box::new(WrongAtLast(heap().remove(0)))]);
+    let (heap, before) = (heap().remove(0), |_: &ExpectedAnswers| ());
+    let settings = settings(vec![Box::new(WithCallback { heap, before, is_right_at_last: false })]);
     let settings = Settings { details: true, sources: vec![trace], ..settings };
     let folder = tempdir().unwrap();
     let (run, _) = bench::run(&settings, folder.path()).unwrap();

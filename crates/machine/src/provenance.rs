@@ -221,6 +221,8 @@ mod tests {
         let bytes = |names: [&str; 2]| names.map(|name| bytes_on_line(file, name));
         assert_eq!(bytes(["MemTotal", "MemAvailable"]), [Some(25_275_928_576), Some(1024)]);
         assert_eq!(bytes(["Mem", "HugePages"]), [None, None]);
+        let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
+        assert_eq!((processors(file), processors("")), (Some(2), None));
     }
 
     #[test]
@@ -236,12 +238,6 @@ mod tests {
         let paths =
             ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--verdict", "/y", "--bench"];
         assert_eq!(typed(peers, &paths), "cargo bench --bench peers -- --n 5e6");
-    }
-
-    #[test]
-    fn all_processors_in_cpuinfo_are_counted() {
-        let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
-        assert_eq!((processors(file), processors("")), (Some(2), None));
     }
 
     #[test]

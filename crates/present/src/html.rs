@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Filter, Line, Picture};
 use super::markdown::{PAGES, PLOTS};
-use crate::table::{Align, Cell, Mark, Table};
+use crate::table::{Cell, Column, Mark, Table};
 
 /// The style sheet of a page.
 pub const STYLE: &str = include_str!("report.css");
@@ -91,7 +91,14 @@ fn render_block(block: &Block, parts: PartFiles) -> Markup {
                 summary { (title) }
                 @for block in blocks { (render_block(block, parts)) }
             },
-            Block::Lines(lines) => div.lines { @for line in lines { (linked_line(line, parts)) } },
+            Block::Lines(lines) => div.lines {
+                // Each links to its entry, except on the page of that entry.
+                @let is_linked = parts == PartFiles::Separate("");
+                @for it in lines {
+                    @if is_linked { a href=(page_of(&it.entry)) { (line(it, false)) } }
+                    @else { (line(it, false)) }
+                }
+            },
             Block::Entry(content) => (entry(content)),
             Block::Interactive(content) => (content),
             Block::Filter(choice) => (filter(choice)),
@@ -110,17 +117,6 @@ fn picture(picture: &Picture, parts: PartFiles) -> Markup {
     }
 }
 
-/// A line with a link to its entry, except on the page of that entry.
-fn linked_line(line: &Line, parts: PartFiles) -> Markup {
-    html! {
-        @if parts == PartFiles::Separate("") {
-            a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line, false)) }
-        } @else {
-            (self::line(line, false))
-        }
-    }
-}
-
 /// A line. `anchored` is `true` in its entry, and `false` where the line is repeated.
 fn line(line: &Line, anchored: bool) -> Markup {
     let labels: Vec<_> = line.labels.iter().map(|label| slug(label)).collect();
@@ -134,11 +130,15 @@ fn line(line: &Line, anchored: bool) -> Markup {
     }
 }
 
+fn page_of(entry: &str) -> String {
+    format!("{PAGES}/{entry}.html")
+}
+
 /// An entry. Its title links to its page.
 fn entry(entry: &Entry) -> Markup {
     html! {
         section.entry id=(entry.name) {
-            p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
+            p.title { a href=(page_of(&entry.name)) { (entry.title) } }
             @for line in &entry.lines { (self::line(line, true)) }
         }
     }
@@ -192,7 +192,7 @@ fn table_grid(content: &Table) -> Markup {
                 thead {
                     tr {
                         @for column in &content.columns {
-                            th scope="col" class=(align_class(column.align)) { (column.line()) }
+                            th scope="col" class=(side(column)) { (column.line()) }
                         }
                     }
                 }
@@ -200,7 +200,9 @@ fn table_grid(content: &Table) -> Markup {
                     @for row in &content.rows {
                         tr {
                             @for (column, cell) in content.cells_by_column(row) {
-                                td class=(cell_class(column.align, cell)) { (cell_content(cell)) }
+                                td class={ (side(column)) (mark_class(cell.mark)) } {
+                                    (cell_content(cell))
+                                }
                             }
                         }
                     }
@@ -221,15 +223,8 @@ fn cell_content(cell: &Cell) -> Markup {
     }
 }
 
-fn align_class(align: Align) -> &'static str {
-    match align {
-        Align::Left => "left",
-        Align::Right => "right",
-    }
-}
-
-fn cell_class(align: Align, cell: &Cell) -> String {
-    format!("{}{}", align_class(align), mark_class(cell.mark))
+fn side(column: &Column) -> &'static str {
+    if column.is_right { "right" } else { "left" }
 }
 
 fn mark_class(mark: Mark) -> &'static str {

@@ -11,25 +11,17 @@ pub const PAGES: &str = "pages";
 
 /// The document as GitHub shows it, with links to the pictures in `plots/`.
 pub fn render(document: &Document) -> String {
-    let mut out = format!(
-        "# {}\n\n{}\n\n",
-        markdown_escape(&document.title),
-        markdown_escape(&document.subtitle)
-    );
-    for block in &document.blocks {
-        out += &render_block(block, "");
-        out.push('\n');
-    }
+    let Document { title, subtitle, blocks } = document;
+    let mut out = format!("# {}\n\n{}\n", markdown_escape(title), markdown_escape(subtitle));
+    out.extend(blocks.iter().map(|block| format!("\n{}", render_block(block, ""))));
     out.trim_end().to_owned() + "\n"
 }
 
 /// The page of an entry, for the folder [`PAGES`].
 pub fn page(entry: &Entry) -> String {
     let mut out = format!("# {}\n\n", markdown_escape(&entry.title));
-    out += &entry.lines.iter().map(|line| list_item(line, None)).collect::<String>();
-    for block in &entry.blocks {
-        out += &format!("\n{}", render_block(block, "../"));
-    }
+    out.extend(entry.lines.iter().map(|line| list_item(line, None)));
+    out.extend(entry.blocks.iter().map(|block| format!("\n{}", render_block(block, "../"))));
     out.trim_end().to_owned() + "\n"
 }
 
@@ -59,7 +51,7 @@ fn render_block(block: &Block, up: &str) -> String {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Text(text) => format!("{}\n", markdown_escape(text)),
         Block::Points(points) => {
-            points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect()
+            points.iter().map(|point| format!("- {}\n", markdown_escape(point))).collect()
         }
         Block::Warning(text) => format!("> **Warning:** {}\n", markdown_escape(text)),
         Block::Table(table) => table.markdown(),
@@ -71,16 +63,14 @@ fn render_block(block: &Block, up: &str) -> String {
             .iter()
             .map(|(name, value)| format!("- {name}: {}\n", markdown_escape(value)))
             .collect(),
-        Block::Interactive(_) => String::new(),
+        Block::Interactive(_) | Block::Filter(_) => String::new(),
         Block::Folded(title, blocks) => {
             let inner: Vec<String> = blocks.iter().map(|block| render_block(block, up)).collect();
             let title = markdown_escape(title);
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
-        Block::Lines(lines) => lines.iter().map(|line| list_item(line, Some(PAGES))).collect(),
-        Block::Entry(entry) => {
-            entry.lines.iter().map(|line| list_item(line, Some(PAGES))).collect()
+        Block::Lines(lines) | Block::Entry(Entry { lines, .. }) => {
+            lines.iter().map(|line| list_item(line, Some(PAGES))).collect()
         }
-        Block::Filter(_) => String::new(),
     }
 }

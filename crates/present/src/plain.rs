@@ -29,12 +29,11 @@ fn render_block(block: &Block) -> String {
         Block::Facts(facts) => {
             facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect()
         }
-        Block::Interactive(_) => String::new(),
+        Block::Interactive(_) | Block::Filter(_) => String::new(),
         Block::Folded(title, blocks) => {
             format!("{title}\n{}", blocks.iter().map(render_block).collect::<String>())
         }
         Block::Lines(lines) | Block::Entry(Entry { lines, .. }) => lines.iter().map(line).collect(),
-        Block::Filter(_) => String::new(),
     }
 }
 

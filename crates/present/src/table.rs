@@ -4,7 +4,7 @@
 //! (1234.5). Terminal, Markdown and HTML show the text; JSON contains the value.
 
 use clap::ValueEnum;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::console::width;
 
@@ -18,15 +18,6 @@ pub enum Format {
     Json,
 }
 
-/// The alignment of a column: names to the left, figures to the right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    /// Names and sentences.
-    Left,
-    /// Figures.
-    Right,
-}
-
 /// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -35,19 +26,19 @@ pub struct Column {
     pub name: String,
     /// The name for programs: the key in JSON.
     pub key: String,
-    /// The alignment.
-    pub align: Align,
+    /// `true` for figures, which are aligned to the right.
+    pub is_right: bool,
 }
 
 impl Column {
     /// A column of names; the key is the name with `-` for each space or line break.
     pub fn left(name: impl Into<String>) -> Self {
-        Self::new(name.into(), Align::Left)
+        Self::new(name.into(), false)
     }
 
     /// A column of figures; the key is the name with `-` for each space or line break.
     pub fn right(name: impl Into<String>) -> Self {
-        Self::new(name.into(), Align::Right)
+        Self::new(name.into(), true)
     }
 
     /// The same column under another key.
@@ -60,8 +51,8 @@ impl Column {
         self.name.replace('\n', " ")
     }
 
-    fn new(name: String, align: Align) -> Self {
-        Self { key: name.replace([' ', '\n'], "-"), name, align }
+    fn new(name: String, is_right: bool) -> Self {
+        Self { key: name.replace([' ', '\n'], "-"), name, is_right }
     }
 }
 
@@ -181,19 +172,15 @@ impl Table {
         } else {
             ONE_LINE_ROWS
         });
-        let alignment = |column: &Column| match column.align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
+        let aligned = |column: &Column, text: String| {
+            let side = if column.is_right { CellAlignment::Right } else { CellAlignment::Left };
+            comfy_table::Cell::new(text).set_alignment(side)
         };
-        drawn.set_header(
-            self.columns
-                .iter()
-                .map(|c| comfy_table::Cell::new(&c.name).set_alignment(alignment(c))),
-        );
+        drawn.set_header(self.columns.iter().map(|column| aligned(column, column.name.clone())));
         for row in &self.rows {
-            let cells = self.cells_by_column(row);
-            drawn.add_row(cells.map(|(c, cell)| {
-                comfy_table::Cell::new(with_star(cell)).set_alignment(alignment(c))
+            drawn.add_row(self.cells_by_column(row).map(|(column, cell)| {
+                let star = if cell.mark == Mark::Best { "*" } else { "" };
+                aligned(column, format!("{}{star}", cell.shown))
             }));
         }
         for column in drawn.column_iter_mut() {
@@ -209,19 +196,19 @@ impl Table {
     /// A GitHub table with its title in bold before and its notes as a list after it.
     pub fn markdown(&self) -> String {
         let mut out = format!("**{}**\n\n", markdown_escape(&self.title));
-        if self.rows.is_empty() {
-            return out + &self.markdown_notes();
+        if !self.rows.is_empty() {
+            out += &self.markdown_rows();
+            out.push('\n');
         }
-        out += &self.markdown_rows();
-        out.push('\n');
-        out + &self.markdown_notes()
+        out.extend(self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))));
+        out
     }
 
     /// The GitHub table alone.
     pub fn markdown_rows(&self) -> String {
         let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
         let mut out = line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
-        let rule = |c: &Column| if c.align == Align::Left { ":---" } else { "---:" }.to_owned();
+        let rule = |c: &Column| if c.is_right { "---:" } else { ":---" }.to_owned();
         out += &line(self.columns.iter().map(rule).collect());
         for row in &self.rows {
             out += &line(self.cells_by_column(row).map(|(_, cell)| markdown_cell(cell)).collect());
@@ -231,14 +218,11 @@ impl Table {
 
     /// A list of objects, one per row, under the keys of the columns.
     pub fn json(&self) -> Value {
-        let object = |row: &Vec<Cell>| {
-            Value::Object(
-                self.cells_by_column(row)
-                    .map(|(c, cell)| (c.key.clone(), cell.value.clone()))
-                    .collect::<Map<_, _>>(),
-            )
-        };
-        Value::Array(self.rows.iter().map(object).collect())
+        let field = |(column, cell): (&Column, &Cell)| (column.key.clone(), cell.value.clone());
+        self.rows
+            .iter()
+            .map(|row| self.cells_by_column(row).map(field).collect::<Value>())
+            .collect()
     }
 
     /// Each column with its cell of a row, even if the row is short.
@@ -248,10 +232,6 @@ impl Table {
     ) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
         static EMPTY: Cell = Cell { shown: String::new(), value: Value::Null, mark: Mark::Plain };
         self.columns.iter().enumerate().map(|(i, column)| (column, row.get(i).unwrap_or(&EMPTY)))
-    }
-
-    fn markdown_notes(&self) -> String {
-        self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))).collect()
     }
 }
 
@@ -268,13 +248,6 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
 
 /// Lines above the heads, below the heads, and below the table; no others.
 const ONE_LINE_ROWS: &str = "  ── ══      ──    ";
-
-fn with_star(cell: &Cell) -> String {
-    match cell.mark {
-        Mark::Best => format!("{}*", cell.shown),
-        _ => cell.shown.clone(),
-    }
-}
 
 fn markdown_cell(cell: &Cell) -> String {
     let lines: Vec<_> = cell.shown.split('\n').map(markdown_escape).collect();

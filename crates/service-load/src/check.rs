@@ -96,11 +96,7 @@ impl Faults {
         Ok(())
     }
 
-    /// Compares the expected ends of jobs with their runs.
-    ///
-    /// # Errors
-    ///
-    /// A sentence about these and all other faults.
+    /// Compares the expected ends of jobs with their runs. The error says all faults.
     pub(crate) fn check(mut self, jobs: &[Expectations<'_>]) -> Result<Checked, String> {
         let mut checked = Checked { lateness: Distribution::fine(), ran_despite_request: 0 };
         for Expectations { ledger, ends } in jobs {
@@ -114,9 +110,7 @@ impl Faults {
         Ok(checked)
     }
 
-    /// # Errors
-    ///
-    /// A sentence about all faults.
+    /// A sentence about all faults, if there are any.
     pub(crate) fn verdict(&self) -> Result<(), String> {
         let early = format!("began early (by up to {})", units::time(self.earliest as f64));
         let faults = [

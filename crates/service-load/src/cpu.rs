@@ -18,7 +18,6 @@ impl Cpu {
         Self(process_cpu_time(process::id()))
     }
 
-    /// The time used from another moment to this one.
     pub(crate) fn since(self, begin: Self) -> Option<Duration> {
         self.0?.checked_sub(begin.0?)
     }

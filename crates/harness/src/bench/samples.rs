@@ -121,6 +121,7 @@ fn remove_disturbed(row: &mut Throughput, disturbed: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_workload::Phase;
 
     /// The rows of a structure with these samples of two measures.
     fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
@@ -157,6 +158,31 @@ mod tests {
         };
         for (at, (name, _, is_far)) in of.iter().enumerate() {
             assert_eq!(samples.is_far_behind(at), *is_far, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_sample_is_disturbed_if_its_thread_waited_for_over_a_twentieth_of_the_time() {
+        let phase = Phase { measure: Some(Measure::Mix), operations: 1, ops: Vec::new() };
+        let stream = Stream { name: "w".to_owned(), n: 1, labels: 1, phases: vec![phase] };
+        let play = |times: &[u64; 2]| {
+            let [elapsed, running] = times.map(Duration::from_millis);
+            let times = vec![Some(WorkTime { elapsed, running })];
+            StreamPlay { times, checksums: Vec::new() }
+        };
+        for (plays, is_disturbed) in [
+            (&[[100, 96]][..], false),
+            (&[[100, 94]], true),
+            (&[[100, 60], [900, 900]], false), // a twenty-fifth of both
+            (&[[100, 40], [900, 900]], true),
+        ] {
+            let [row, _] = rows("a", [&[], &[]]);
+            let rows = vec![Throughput { measure: "mix".to_owned(), ..row }];
+            let (measures, disturbed) = (stream.measures(), vec![Vec::new()]);
+            let mut samples = Samples { measures, rows, disturbed, taken: 0 };
+            samples.add(0, 4, &stream, &plays.iter().map(play).collect::<Vec<_>>());
+            assert_eq!(samples.disturbed[0] == [4], is_disturbed, "{plays:?}");
+            assert_eq!((samples.taken, samples.rows[0].ns_per_op.len()), (1, 1));
         }
     }
 

@@ -14,6 +14,7 @@ use anyhow::{Result, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use wheelhouse_core::backend::Info;
 use wheelhouse_machine::{callgrind, processor};
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
@@ -36,12 +37,11 @@ struct SolvedStream {
 /// If valgrind fails, or a structure answers wrongly.
 pub fn count_instructions(plan: &Plan) -> Result<Vec<InstructionCount>> {
     let solved = in_parallel(&plan.streams, |(name, n)| solve(name, *n, plan.seed))?;
-    let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
-    let jobs = solved.iter().flat_map(each);
+    let each = |solved| plan.backends.iter().map(move |backend| (solved, backend));
     let can_hold =
-        |(solved, backend): &(&SolvedStream, &str)| plan::can_hold(backend, solved.stream.n);
-    let jobs: Vec<_> = jobs.filter(can_hold).collect();
-    let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend, plan.seed))?;
+        |(solved, backend): &(&SolvedStream, &Info)| solved.stream.n <= backend.max_timers.into();
+    let jobs: Vec<_> = solved.iter().flat_map(each).filter(can_hold).collect();
+    let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend.name, plan.seed))?;
     Ok(rows.into_iter().flatten().collect())
 }
 

@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;
-use wheelhouse_present::table::distinct;
+use wheelhouse_core::backend::Info;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::UNIFORM_DENSE;
 
@@ -68,20 +68,13 @@ fn is_named(filter: &[String], name: &str) -> bool {
 /// The structures and streams to count.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Names of backends.
-    pub backends: Vec<String>,
+    /// The backends, in the order of the registry.
+    pub backends: Vec<Info>,
     /// Workloads and traces, each with its n, which is 0 for a trace. The slowest come first, so
     /// that two processors finish at about the same time.
     pub streams: Vec<(String, u32)>,
     /// The seed of the workloads.
     pub seed: u64,
-}
-
-/// Returns `true` if a backend can hold n timers without taking too long.
-pub(super) fn can_hold(backend: &str, n: u64) -> bool {
-    let infos = wheelhouse_registry::all();
-    let info = infos.iter().find(|info| info.name == backend);
-    info.is_none_or(|info| n <= u64::from(info.max_timers))
 }
 
 impl Plan {
@@ -91,11 +84,9 @@ impl Plan {
     ///
     /// If a name is unknown; the message lists the known ones.
     pub fn new(filter: &Filter, seed: u64) -> Result<Self> {
-        let registry = wheelhouse_registry::all();
-        let known: Vec<_> = registry.iter().map(|info| info.name).collect();
-        unknown::check("backend", &filter.backend, &known)?;
-        let named = distinct(filter.backend.iter().cloned());
-        let backends = if named.is_empty() { BACKENDS.map(str::to_owned).to_vec() } else { named };
+        let (all, default) = (wheelhouse_registry::all(), BACKENDS.map(str::to_owned));
+        let named = if filter.backend.is_empty() { &default[..] } else { &filter.backend };
+        let backends = unknown::select("backend", all, |info| info.name, named)?;
         Ok(Self { backends, streams: streams(filter)?, seed })
     }
 }
@@ -125,11 +116,7 @@ pub(super) fn workloads() -> Vec<String> {
     names
 }
 
-/// The stream with this name.
-///
-/// # Errors
-///
-/// If there is no such workload or trace, or the trace cannot be read.
+/// The stream with this name. Fails if there is none.
 pub(super) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
     match name {
         DENSE => Ok(Stream::from_workload(&UNIFORM_DENSE, n, seed)),

@@ -55,13 +55,6 @@ const HOW_TO_READ: [&str; 8] = [
      Counts ignore caches. Read them together with the times.",
 ];
 
-/// How to read the counts, and how far to trust them.
-fn how_to_read() -> Vec<String> {
-    let tolerated = TOLERANCE * 100.0;
-    let check = format!("A check tolerates {tolerated} %: another compiler makes other code.");
-    HOW_TO_READ.map(str::to_owned).into_iter().chain([check]).collect()
-}
-
 /// The rows of one count, and where they come from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -109,46 +102,17 @@ impl Record {
         // These two belong to measurements of time.
         facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
         facts.push(("valgrind", self.valgrind.clone()));
-        let tables = table::tables(&self.rows, None).into_iter().map(Block::Table);
+        let tolerated = TOLERANCE * 100.0;
+        let check = format!("A check tolerates {tolerated} %: another compiler makes other code.");
+        let how_to_read = HOW_TO_READ.map(str::to_owned).into_iter().chain([check]);
         let mut blocks = vec![Block::Text(INTRODUCTION.to_owned())];
-        blocks.extend(tables);
+        blocks.extend(table::tables(&self.rows, None).into_iter().map(Block::Table));
         blocks.push(Block::Heading("How to read this".to_owned()));
-        blocks.push(Block::Points(how_to_read()));
+        blocks.push(Block::Points(how_to_read.collect()));
         blocks.push(Block::Heading("Where these figures come from".to_owned()));
         blocks.push(Block::Facts(facts));
         let title = "Instructions of each operation".to_owned();
         let subtitle = provenance::line(&self.provenance);
         markdown::render(&Document { title, subtitle, blocks })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wheelhouse_machine::provenance::gather;
-
-    #[test]
-    fn a_saved_record_is_loaded_from_its_folder_or_file_and_others_are_refused() {
-        let temporary = tempfile::tempdir().unwrap();
-        let dir = temporary.path();
-        let [backend, workload, measure] = ["list-wheel", "uniform", "cancel"].map(str::to_owned);
-        let (operations, instructions) = (10_000, 400_000);
-        let row =
-            InstructionCount { backend, workload, n: 10_000, measure, operations, instructions };
-        let written = Record::new(gather(1), "valgrind-3.19.0".to_owned(), vec![row]);
-        written.save(dir).unwrap();
-        for path in [dir.to_owned(), dir.join(FILE)] {
-            let read = Record::load(&path).unwrap();
-            assert_eq!((&read.rows, &read.valgrind), (&written.rows, &written.valgrind));
-            assert_eq!(read.provenance.rustc, written.provenance.rustc);
-        }
-        let page = fs::read_to_string(dir.join(PAGE)).unwrap();
-        for part in ["| list-wheel | 40.0 |", &written.provenance.rustc, "valgrind-3.19.0"] {
-            assert!(page.contains(part), "{part} in:\n{page}");
-        }
-        fs::remove_file(dir.join(FILE)).unwrap();
-        let message = format!("{:#}", Record::load(dir).unwrap_err());
-        let remedy = "wheelhouse instructions --out";
-        assert!(message.contains("no record") && message.contains(remedy), "{message}");
     }
 }

@@ -3,7 +3,7 @@
 use super::MARKDOWN;
 use crate::model::Run;
 use crate::store;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use std::path::Path;
 use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
@@ -11,21 +11,13 @@ use wheelhouse_present::table::{Cell, Column, Mark, Table};
 /// The text before the list.
 const HEAD: &str = include_str!("index.md");
 
-/// The page, and the runs that are missing from it.
-#[derive(Debug)]
-pub struct Index {
-    /// The text of the page. It has one row for each run in the folder, the newest first.
-    pub text: String,
-    /// Why some runs could not be read.
-    pub broken: Vec<anyhow::Error>,
-}
-
-/// Makes the page of a folder.
+/// Makes the page of a folder: a row for each run in it, the newest first. Also returns why some
+/// runs could not be read.
 ///
 /// # Errors
 ///
 /// If the folder cannot be read, or there is no run in it.
-pub fn render(folder: &Path) -> Result<Index> {
+pub fn render(folder: &Path) -> Result<(String, Vec<Error>)> {
     let entries = std::fs::read_dir(folder)
         .with_context(|| format!("cannot read the folder {}", folder.display()))?;
     let (mut runs, mut broken) = (Vec::new(), Vec::new());
@@ -47,9 +39,7 @@ pub fn render(folder: &Path) -> Result<Index> {
         store::RUN_FILE
     );
     runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
-    let table = table(&runs);
-    let text = format!("{HEAD}\n{}", table.markdown());
-    Ok(Index { text, broken })
+    Ok((format!("{HEAD}\n{}", table(&runs).markdown()), broken))
 }
 
 fn table(runs: &[(String, Run)]) -> Table {

@@ -1,10 +1,5 @@
-//! The recommended structure for each use, and how certain that is.
-//!
-//! A pick must not depend on what else the machine does. So structures are compared within rounds,
-//! in which the machine was the same for all. A structure is behind only if the median of its
-//! ratios to the best is above a limit, and the interval of the ratios excludes 1. All others are
-//! *ties*. The pick is the first tie in the tables, which list structures in the recommended order:
-//! a later structure is picked only if it is better by more than chance.
+//! The recommended structure for each use, and how certain that is. `benches/METHODOLOGY.md` has
+//! the rules.
 
 use super::uses::Use;
 use crate::model::{FLOOR, Run};
@@ -64,6 +59,14 @@ pub struct Pick {
     pub others: Vec<Candidate>,
 }
 
+/// The uses of the catalogue: name, `true` if it belongs to the answer, and workloads.
+const USES: [(&str, bool, &[&str]); 4] = [
+    ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
+    ("steady churn", true, &["steady"]),
+    ("all fire, tick by tick", true, &["uniform"]),
+    ("a simulation", false, &["hold-exponential"]),
+];
+
 /// A pick for each use that the run has figures for. The user's streams come first.
 pub fn picks(run: &Run) -> Vec<Pick> {
     let Some(n) = summary::default_n(run) else { return Vec::new() };
@@ -72,9 +75,9 @@ pub fn picks(run: &Run) -> Vec<Pick> {
         of_user.filter_map(|(it, n)| pick_for_use(run, &it, n, true)).collect();
     // If the user brought streams, the answer is about them alone.
     let is_answer = of_user.is_empty();
-    let catalogue = uses_of_catalogue(run, n).into_iter();
-    let catalogue = catalogue
-        .filter_map(|(it, n, in_answer)| pick_for_use(run, &it, n, in_answer && is_answer));
+    let catalogue = USES.into_iter().filter_map(|(name, in_answer, workloads)| {
+        pick_for_use(run, &Use::of(run, name, workloads)?, n, in_answer && is_answer)
+    });
     let timed = of_user.into_iter().chain(catalogue);
     let memory = least_memory(run, "least memory".to_owned(), n);
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
@@ -112,19 +115,6 @@ fn uses_of_user(run: &Run, default: u64) -> Vec<(Use, u64)> {
         Some((Use::of(run, &name(&it, n), &[&it])?, n))
     };
     own.filter_map(its).collect()
-}
-
-/// The uses of the catalogue, each with its number of timers, and `true` if it belongs to the
-/// answer.
-fn uses_of_catalogue(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
-    const USES: [(&str, bool, &[&str]); 4] = [
-        ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
-        ("steady churn", true, &["steady"]),
-        ("all fire, tick by tick", true, &["uniform"]),
-        ("a simulation", false, &["hold-exponential"]),
-    ];
-    let uses = USES.into_iter();
-    uses.filter_map(|(name, in_answer, of)| Some((Use::of(run, name, of)?, n, in_answer))).collect()
 }
 
 /// The pick for a use with `n` timers.
@@ -238,9 +228,8 @@ impl Pick {
 
 /// The picks as a table.
 pub fn table(run: &Run) -> Table {
-    let columns = ["use", "pick", "figure", "ties", "next"];
-    let mut columns = columns.map(Column::left);
-    columns[2] = Column::right("figure");
+    let mut columns = ["use", "pick", "figure", "ties", "next"].map(Column::left);
+    columns[2].is_right = true;
     let mut table = Table::new("Recommended structures, by this run", columns.into());
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();

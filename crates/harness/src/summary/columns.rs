@@ -2,6 +2,7 @@
 
 use super::{is_wrong, row_mark, workloads};
 use crate::model::{FLOOR, Footprint, Latency, Run};
+use crate::source::StreamSource;
 use crate::stream::{MIX, TRACE};
 use serde_json::json;
 use wheelhouse_present::stats;
@@ -113,20 +114,14 @@ impl TableColumn {
         Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
     }
 
-    /// Returns `true` for a mix or trace of the user.
-    fn is_of_user(&self) -> bool {
-        let is_named = [MIX, TRACE].iter().any(|prefix| self.workload.starts_with(prefix));
-        is_named && !crate::source::StreamSource::is_known(&self.workload)
-    }
-
     /// How important the column is to a reader: 0 is the most important.
     fn rank(&self) -> usize {
         const WANTED: [&str; 6] =
             ["tcp", "steady", "fire-ticks", "insert-warm", "tick-p99.99", "advance-p99.99"];
         let key = self.heading.replace('\n', "-");
         match self.kind {
-            _ if self.is_of_user() => 0,
             ColumnKind::Bytes => 1,
+            _ if !StreamSource::is_known(&self.workload) => 0,
             _ => WANTED.iter().position(|it| *it == key).map_or(usize::MAX, |at| at + 2),
         }
     }

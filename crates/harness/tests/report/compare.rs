@@ -11,8 +11,8 @@ fn scaled(run: &Run, backend: &str, factor: f64) -> Run {
 }
 
 fn verdicts(comparison: &Comparison, backend: &str) -> Vec<Verdict> {
-    let rows = comparison.rows.iter().filter(|r| r.backend == backend && r.samples.0 >= 3);
-    rows.map(|r| r.verdict).collect()
+    let rows = comparison.rows.iter().filter(|r| r.backend == backend && r.ratio.is_some());
+    rows.map(|r| r.verdict()).collect()
 }
 
 #[test]

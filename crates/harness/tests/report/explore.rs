@@ -101,7 +101,7 @@ fn a_wrong_answer_is_shown_as_wrong() {
 fn a_run_of_one_size_has_a_table_but_no_plot() {
     let mut run = run_with_crossing_costs();
     run.throughput.retain(|row| row.n == 1_000);
-    let page = fs::read_to_string(report::write(&run, &scratch("explore-one")).unwrap()).unwrap();
+    let page = page("one", &run, None);
     let script = "say(shown()); say(part.querySelector('figure').offsetHeight);";
     let Some(lines) = run_script("one", &page, Screen::DESKTOP, script) else { return };
     assert_eq!(lines, ["steep short flat slow", "0"]);
@@ -112,7 +112,7 @@ fn the_number_of_timers_is_whole() {
     let mut run = run_with_crossing_costs();
     run.throughput.iter_mut().for_each(|row| row.n /= 1_000);
     run.census.iter_mut().for_each(|row| row.n /= 1_000);
-    let page = fs::read_to_string(report::write(&run, &scratch("explore-few")).unwrap()).unwrap();
+    let page = page("few", &run, None);
     let script = "set('n', 0.5); say(text('[name=count]'));";
     let Some(lines) = run_script("few", &page, Screen::DESKTOP, script) else { return };
     assert_eq!(lines, ["3"]);
@@ -144,14 +144,8 @@ fn other() -> Run {
     run
 }
 
-/// The page of the run, next to the other run if `with_other`.
-fn page(name: &str, with_other: bool) -> String {
-    let other = with_other.then(other);
-    let page = report::write_with(
-        &run_with_crossing_costs(),
-        other.as_ref(),
-        &scratch(&format!("explore-{name}")),
-    );
+fn page(name: &str, run: &Run, other: Option<&Run>) -> String {
+    let page = report::write(run, other, &scratch(&format!("explore-{name}")));
     fs::read_to_string(page.unwrap()).unwrap()
 }
 
@@ -186,7 +180,7 @@ fn the_sliders_rank_the_structures_again() {
         set('n', 6); say(text('.verdict'));
         set('fires', 100); say(text('.verdict')); set('metric', 'tail'); say(shown());
         set('metric', 'bytes'); say(shown());";
-    let html = page("sliders", false);
+    let html = page("sliders", &run_with_crossing_costs(), None);
     let Some(lines) = run_script("sliders", &html, Screen::DESKTOP, script) else { return };
     assert_eq!(lines[0], "steep short flat slow");
     assert_eq!(lines[1], "flat steep slow short", "a structure without a figure is last");
@@ -225,7 +219,7 @@ fn the_address_stores_the_choice_and_unknown_parts_are_reported() {
         await go('#n=30000&mix=0.3'); say(state().join());
         say(part.querySelector('.warning').hidden);
         await go('#n=9&mix=foo&metric=bar&show=flat&show=baz'); say(text('.warning'));";
-    let html = page("address", false);
+    let html = page("address", &run_with_crossing_costs(), None);
     let Some(lines) = run_script("address", &html, Screen::DESKTOP, script) else { return };
     let hash = "#n=1000&mix=all+fire&metric=bytes&show=steep&show=short&show=flat";
     assert_eq!(lines[0].split('&').count(), hash.split('&').count());
@@ -243,7 +237,7 @@ fn another_run_is_shown_next_to_the_first_even_beyond_its_sizes() {
         say(row('flat').lastChild.textContent);
         set('n', 7); say(text('[name=count]')); say(row('flat').lastChild.textContent);
         say(text('td.call'));";
-    let html = page("beside", true);
+    let html = page("beside", &run_with_crossing_costs(), Some(&other()));
     let Some(lines) = run_script("beside", &html, Screen::DESKTOP, script) else { return };
     assert_eq!(lines[0..2], ["other 2026-11-21 02ff5b6a", "-"]);
     let ratio: f64 = lines[2].split('×').nth(1).unwrap().parse().unwrap();
@@ -256,8 +250,8 @@ fn another_run_is_shown_next_to_the_first_even_beyond_its_sizes() {
 #[test]
 fn two_runs_without_a_mix_are_an_error() {
     let dir = scratch("explore-nothing");
-    let error = report::write_with(&run_with_crossing_costs(), Some(&synthetic::empty()), &dir)
-        .unwrap_err();
+    let error = report::write(&run_with_crossing_costs(), Some(&synthetic::empty()), &dir);
+    let error = error.unwrap_err();
     assert!(error.to_string().contains("no workload with a known share"), "{error}");
 }
 
@@ -286,7 +280,7 @@ fn the_plot_shows_the_selected_structures_and_a_tooltip() {
         for (const name of ['flat', 'steep', 'slow']) row(name).querySelector('input').click();
         await new Promise((done) => setTimeout(done, 100));
         say(ink() < all); say(ink() > 0);";
-    let html = page("plot", false);
+    let html = page("plot", &run_with_crossing_costs(), None);
     let Some(lines) = run_script("plot", &html, Screen::DESKTOP, script) else { return };
     let places = ["1,000 timers", "steep", "short", "flat"].map(|part| lines[0].find(part));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", lines[0]);
@@ -300,7 +294,7 @@ fn the_page_fits_three_screen_sizes_in_light_and_dark() {
         set('metric', 'tail'); say(overflow());
         const { scrollWidth, clientWidth } = part.querySelector('.table');
         say(scrollWidth - clientWidth);";
-    let html = page("screens", true);
+    let html = page("screens", &run_with_crossing_costs(), Some(&other()));
     for (width, is_dark) in
         [360, 768, 1280].into_iter().flat_map(|width| [(width, false), (width, true)])
     {
@@ -315,7 +309,7 @@ fn the_page_fits_three_screen_sizes_in_light_and_dark() {
 
 #[test]
 fn without_script_the_page_shows_a_table() {
-    let html = page("static", true);
+    let html = page("static", &run_with_crossing_costs(), Some(&other()));
     // A browser without script runs none of these.
     let mut parts = html.split("<script");
     let mut bare = parts.next().unwrap().to_owned();

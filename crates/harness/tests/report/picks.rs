@@ -26,6 +26,14 @@ fn even(name: &str, workload: &str, n: u64, measure: &str, ns: f64) -> Throughpu
     Throughput { ns_per_op, ..synthetic::throughput(name, workload, n, measure, ns, 0) }
 }
 
+/// Adds the steps of the longest tick of each structure.
+fn add_steps(run: &mut Run, n: u64, of: [(&str, u64); 2]) {
+    for (backend, longest) in of {
+        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
+        run.steps.push(Steps { backend, workload, n, operation, longest });
+    }
+}
+
 fn names(of: &[Candidate]) -> Vec<&str> {
     of.iter().map(|it| it.name.as_str()).collect()
 }
@@ -78,11 +86,8 @@ fn a_structure_that_answered_wrongly_is_never_picked() {
     let n = 200_000;
     let [backend, workload, message] = ["a", "uniform", "a wrong checksum"].map(str::to_owned);
     run.failures.push(Failure { backend, workload, n, message });
-    for (name, longest) in [("a", 40), ("binary-heap", 1_300)] {
-        let [backend, workload, operation] = [name, "uniform", "tick"].map(str::to_owned);
-        run.steps.push(Steps { backend, workload, n, operation, longest });
-        run.memory.push(synthetic::memory(name, n, longest as f64));
-    }
+    add_steps(&mut run, n, [("a", 40), ("binary-heap", 1_300)]);
+    run.memory = vec![synthetic::memory("a", n, 40.0), synthetic::memory("binary-heap", n, 1e3)];
     let picks = picks(&run);
     assert_eq!(picks.len(), 3, "the mix, the longest call, and memory");
     assert!(picks.iter().all(|it| it.pick.name == "binary-heap" && it.others.is_empty()));
@@ -113,10 +118,7 @@ fn if_all_timers_fire_their_insertion_counts_too() {
 #[test]
 fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[24.0; 3])]);
-    for (backend, longest) in [("a", 1_300), ("b", 40)] {
-        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
-        run.steps.push(Steps { backend, workload, n: 200_000, operation, longest });
-    }
+    add_steps(&mut run, 200_000, [("a", 1_300), ("b", 40)]);
     let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. For your mix it takes \
                     2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
@@ -131,10 +133,7 @@ fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
 #[test]
 fn a_structure_that_is_a_tie_is_as_good_as_the_best() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[10.4; 3])]);
-    for (backend, longest) in [("a", 1_300), ("b", 40)] {
-        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
-        run.steps.push(Steps { backend, workload, n: 200_000, operation, longest });
-    }
+    add_steps(&mut run, 200_000, [("a", 1_300), ("b", 40)]);
     run.memory = vec![synthetic::memory("a", 200_000, 60.0), synthetic::memory("b", 200_000, 20.0)];
     let answer = answer(&run);
     assert_eq!(answer.len(), 1, "b is as good as the best for all uses: {answer:?}");
@@ -147,10 +146,7 @@ fn a_structure_that_is_a_tie_is_as_good_as_the_best() {
 fn a_stream_of_the_user_with_another_number_of_timers_names_it() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[30.0; 3])]);
     run.throughput.push(even("a", "steady", 1_000_000, "steady", 40.0));
-    for (backend, longest) in [("a", 1_300), ("b", 40)] {
-        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
-        run.steps.push(Steps { backend, workload, n: 1_000_000, operation, longest });
-    }
+    add_steps(&mut run, 1_000_000, [("a", 1_300), ("b", 40)]);
     let first = "1,000,000 timers: use a. It is the best, or as good as the best, for 1 of 2 uses: \
                  200,000 timers, your mix, 90 % cancelled or moved (10.0 ns).";
     let second = "lowest worst case: b, 40 steps instead of 1,300 steps. For 200,000 timers it \

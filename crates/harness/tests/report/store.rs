@@ -106,7 +106,7 @@ fn a_report_has_the_digest_of_its_run() {
     let (dir, mut run) = (scratch("digest"), synthetic::run());
     store::save(&dir, &run).unwrap();
     let digest = store::digest(&dir).unwrap().expect("the run was saved");
-    report::write(&run, &dir).unwrap();
+    report::write(&run, None, &dir).unwrap();
     let text = fs::read_to_string(dir.join(report::MARKDOWN)).unwrap();
     assert!(text.contains(&digest) && digest.len() == 64, "{digest}");
     run.throughput[0].ns_per_op[0] += 1.0;

@@ -1,5 +1,5 @@
 use serde_json::json;
-use wheelhouse_harness::model::{FLOOR, Footprint};
+use wheelhouse_harness::model::{FLOOR, Footprint, Latency, Run, Sampling};
 use wheelhouse_harness::report::tables as full;
 use wheelhouse_harness::summary::{at_a_glance, by_size, default_n, in_short, sizes, times};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
@@ -171,6 +171,30 @@ fn notes_state_unit_n_repetitions_and_spread() {
     let mut single = synthetic::run();
     single.throughput.iter_mut().for_each(|r| r.ns_per_op.truncate(1));
     assert!(at_a_glance(&single, None).notes.join("\n").contains("1 repetitions: too few"));
+}
+
+#[test]
+fn a_machine_that_disturbed_over_a_fiftieth_of_the_samples_was_busy() {
+    for (disturbed, is_busy) in [(0, false), (20, false), (21, true)] {
+        let sampling = Sampling { taken: 1_000, disturbed };
+        let notes = at_a_glance(&Run { sampling, ..synthetic::run() }, None).notes.join("\n");
+        let note = format!("during {disturbed} of 1000 samples");
+        assert_eq!(notes.contains(&note), is_busy, "{notes}");
+    }
+}
+
+#[test]
+fn a_percentile_has_thirty_operations_beyond_it() {
+    for (count, many, is_known) in [
+        (29_999, 1_000, false),
+        (30_000, 1_000, true),
+        (299_999, 10_000, false),
+        (300_000, 10_000, true),
+    ] {
+        let row = Latency { count, ..synthetic::latency("a", "steady", 1, "tick", 50.0) };
+        let value = if many == 1_000 { row.p999 } else { row.p9999 };
+        assert_eq!(row.one_in(many), is_known.then_some(value), "{count} operations");
+    }
 }
 
 #[test]

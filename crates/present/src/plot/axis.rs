@@ -48,8 +48,9 @@ impl Axis {
         let mut axis = Self::empty(title, Scale::Log, low, high);
         let few = steps.len() <= 11;
         for step in steps {
-            let named = few || is_power_of_ten(step);
-            axis.tick(step, if named { label(step) } else { String::new() });
+            let decade = step.log10();
+            let is_named = few || (decade - decade.round()).abs() < 1e-9;
+            axis.tick(step, if is_named { label(step) } else { String::new() });
         }
         axis
     }
@@ -191,11 +192,6 @@ fn steps(low: f64, high: f64) -> Vec<f64> {
     let from = all.iter().rposition(|step| *step <= low * (1.0 + 1e-9)).unwrap_or(0);
     let to = all.iter().position(|step| *step >= high * (1.0 - 1e-9)).unwrap_or(all.len() - 1);
     all[from..=to].to_vec()
-}
-
-fn is_power_of_ten(value: f64) -> bool {
-    let log = value.log10();
-    (log - log.round()).abs() < 1e-9
 }
 
 #[cfg(test)]

@@ -2,18 +2,8 @@
 //! hour.
 
 use super::end_of_play::{end_play, time_for, with_enough_time};
-use super::schedule::shares;
-use super::threads::on_threads;
-use crate::check::{Expectations, Expected, Faults};
-use crate::distribution::Distribution;
-use crate::facility::Facility;
-use crate::ledger::Ledger;
-use crate::load::Load;
-use anyhow::Result;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
-use wheelhouse_machine::allocator::allocated;
+use super::prelude::*;
+use super::schedule::{on_threads, shares};
 
 pub(super) const NOTES: &[&str] = &[
     "scheduled: time until the facility had taken in all jobs; first, p50, p99, last: how long \

@@ -1,14 +1,7 @@
 //! The end of a play: waiting for the last runs, checking them, and repeating a play that had too
 //! little time.
 
-use crate::check::{Checked, Expectations, Faults};
-use crate::cpu::Cpu;
-use crate::facility::Facility;
-use crate::load::Load;
-use anyhow::Result;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::Played;
+use super::prelude::*;
 
 /// The checked runs, and the processor time that the program had used at the end of the play. If
 /// something is wrong, a sentence about it.

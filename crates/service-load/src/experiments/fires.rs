@@ -3,19 +3,9 @@
 use super::Experiment;
 use super::end_of_play::end_play;
 use super::plan::{Plan, produce};
-use crate::cpu::{self, Cpu};
-use crate::distribution::{Distribution, P50, P90, P99, P99_9};
-use crate::facility::Facility;
+use super::prelude::*;
 use crate::job_work::JobWork;
-use crate::ledger::Ledger;
-use crate::load::{Load, processors};
-use crate::pace::{LEAD, Pace};
-use anyhow::Result;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
+use crate::load::processors;
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from the planned moment of a run until it began. One job more for each ten is \

@@ -1,14 +1,8 @@
 //! An idle facility: how often do its threads wake up although nothing is due?
 
+use super::prelude::*;
 use super::schedule::schedule_far_jobs;
-use crate::check::Faults;
-use crate::facility::Facility;
-use crate::ledger::Ledger;
-use crate::load::Load;
-use anyhow::Result;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played, threads};
+use wheelhouse_frame::threads;
 
 pub(super) const NOTES: &[&str] = &[
     "wake-ups: voluntary context switches of the threads that the facility has started, as counted \

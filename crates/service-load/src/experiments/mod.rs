@@ -7,12 +7,12 @@ mod idle;
 mod pairs;
 mod periodic;
 mod plan;
+mod prelude;
 mod producer;
 mod refresh;
 mod schedule;
 mod server;
 mod sessions;
-mod threads;
 mod titles;
 
 pub(crate) use fires::{Stream, play_machine};

@@ -5,18 +5,9 @@
 //! remaining jobs are counted: by the facility, and by the ledger, since every cancelled job must
 //! have been dropped.
 
+use super::prelude::*;
 use super::producer::{Cancels, Producer, produce_all};
 use super::schedule::schedule_far_jobs;
-use crate::check::Faults;
-use crate::distribution::{Distribution, P50, P99, P99_9, P99_99};
-use crate::facility::Facility;
-use crate::ledger::Ledger;
-use crate::load::Load;
-use anyhow::Result;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
-use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "pairs/s: pairs over the time until the facility has processed all of them, backlog included; \

@@ -1,15 +1,8 @@
 //! Periodic jobs with one period, spread evenly over it.
 
 use super::end_of_play::{stop_and_check, wait_for_runs};
-use crate::check::{Checked, Expectations, Expected, Faults};
-use crate::cpu::{self, Cpu};
-use crate::distribution::{P50, P99, P99_9};
-use crate::facility::Facility;
-use crate::ledger::{Ledger, PeriodicJob};
-use crate::load::Load;
-use anyhow::Result;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
+use super::prelude::*;
+use crate::ledger::PeriodicJob;
 
 pub(super) const NOTES: &[&str] = &[
     "CPU/run: processor time of all threads, from when all jobs were taken in until the last run; \

@@ -1,10 +1,6 @@
 //! The calls of an open loop, planned beforehand: when each job is scheduled and cancelled.
 
-use crate::check::{Expectations, Expected, Faults};
-use crate::facility::{Answer, Facility};
-use crate::ledger::Ledger;
-use crate::pace::Pace;
-use std::sync::Arc;
+use super::prelude::*;
 
 /// A call of the producer, at a moment in nanoseconds since the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,9 @@
 //! A thread that schedules and cancels as often as it can.
 
-use super::threads::on_threads;
-use crate::distribution::Distribution;
-use crate::facility::{Answer, Facility};
-use crate::ledger::Ledger;
-use crate::load::Load;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use super::prelude::*;
+use super::schedule::on_threads;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, Instant};
 
 /// Delays that no pair outlives: timeouts of half a minute to a minute.
 const DELAY_MS: std::ops::Range<u64> = 30_000..60_000;

@@ -6,22 +6,10 @@
 //! deadline at which it was opened.
 
 use super::end_of_play::{time_for, with_enough_time};
-use super::schedule::shares;
-use super::threads::on_threads;
-use crate::check::Faults;
-use crate::cpu::{self, Cpu};
-use crate::facility::{Answer, Facility};
-use crate::ledger::Ledger;
-use crate::load::Load;
-use anyhow::Result;
-use rand::SeedableRng;
+use super::prelude::*;
+use super::schedule::{on_threads, shares};
 use rand::seq::SliceRandom;
-use rand_pcg::Pcg64Mcg;
 use std::ops::Range;
-use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] =
     &["refreshes/s: in random order, until the facility had processed all of them; CPU/refresh: \

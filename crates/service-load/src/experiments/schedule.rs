@@ -1,19 +1,7 @@
 //! Scheduling alone, as fast as the producers can: jobs that are due in one to two hours.
 
-use super::threads::on_threads;
-use crate::check::Faults;
-use crate::cpu::{self, Cpu};
-use crate::facility::Facility;
-use crate::ledger::Ledger;
-use crate::load::Load;
-use anyhow::Result;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use super::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
-use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "jobs/s: until the facility had taken in all of them; CPU/job: processor time of all threads; \
@@ -40,6 +28,20 @@ pub(super) fn shares(jobs: u32, producers: usize) -> impl Iterator<Item = Range<
     let jobs = jobs as usize;
     let begin = move |number| (jobs / producers * number + (jobs % producers).min(number)) as u32;
     (0..producers).map(move |number| begin(number)..begin(number + 1))
+}
+
+/// Calls a closure with each item, on a thread for each. Returns the results of the threads that
+/// did not panic.
+pub(super) fn on_threads<T: Send, R: Send>(
+    items: impl IntoIterator<Item = T>,
+    call: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    thread::scope(|scope| {
+        let call = &call;
+        let spawn = |item| scope.spawn(move || call(item));
+        let threads: Vec<_> = items.into_iter().map(spawn).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
 }
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {

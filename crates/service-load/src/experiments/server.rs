@@ -8,21 +8,8 @@
 
 use super::end_of_play::{time_for, wait_for_runs, with_enough_time};
 use super::plan::{Plan, produce};
+use super::prelude::*;
 use super::refresh::Refresher;
-use crate::check::{Checked, Faults};
-use crate::cpu::Cpu;
-use crate::distribution::{P50, P99};
-use crate::facility::{Answer, Facility};
-use crate::ledger::Ledger;
-use crate::load::Load;
-use crate::pace::LEAD;
-use anyhow::Result;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "processors: processor time of all threads, including the one that makes the calls, for each \

@@ -7,17 +7,7 @@
 
 use super::end_of_play::end_play;
 use super::plan::Produced;
-use crate::check::{Checked, Expectations, Expected, Faults};
-use crate::cpu::{self, Cpu};
-use crate::distribution::{P50, P99, P99_9};
-use crate::facility::{Answer, Facility};
-use crate::ledger::Ledger;
-use crate::load::Load;
-use crate::pace::{LEAD, Pace};
-use anyhow::Result;
-use std::sync::Arc;
-use std::time::Instant;
-use wheelhouse_frame::{Figure, Played};
+use super::prelude::*;
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from a time to live after the planned last refresh until the session expired. over \

@@ -78,18 +78,3 @@ fn timed(experiment: Experiment, load: &Load) -> String {
         _ => format!("{jobs}, delays of 10 ms to 1 s; how late they run"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wheelhouse_frame::Experiment as _;
-
-    /// The titles of two loads differ, so that a reader sees the difference even where no bound
-    /// applies.
-    #[test]
-    fn titles_of_different_loads_differ() {
-        for it in Experiment::ALL {
-            assert_ne!(it.title(&Load::quick()), it.title(&Load::whole()));
-        }
-    }
-}

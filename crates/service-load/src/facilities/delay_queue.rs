@@ -51,7 +51,13 @@ impl Queue {
     pub(crate) fn start() -> Result<Self> {
         let (commands, receiver) = unbounded_channel();
         let runtime = Builder::new_current_thread().enable_time().build()?;
-        let run = move || runtime.block_on(Owner::new(receiver).run());
+        let mut owner = Owner {
+            commands: receiver,
+            batch: Vec::with_capacity(BATCH),
+            queue: DelayQueue::new(),
+            keys: FxHashMap::default(),
+        };
+        let run = move || runtime.block_on(poll_fn(|context| owner.poll(context)));
         let thread = start_thread("delay-queue", run)?;
         Ok(Self { commands, next: AtomicU64::new(0), thread })
     }
@@ -116,19 +122,6 @@ struct Owner {
 }
 
 impl Owner {
-    fn new(commands: UnboundedReceiver<Command>) -> Self {
-        Self {
-            commands,
-            batch: Vec::with_capacity(BATCH),
-            queue: DelayQueue::new(),
-            keys: FxHashMap::default(),
-        }
-    }
-
-    async fn run(mut self) {
-        poll_fn(|context| self.poll(context)).await;
-    }
-
     /// Processes commands and expiries by turns, until there are no more of either.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {

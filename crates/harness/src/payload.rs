@@ -1,11 +1,23 @@
 //! Our structures with values of more than eight bytes, for `--payload`.
 
+use crate::structure::{self, Structures, structure};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::hint::black_box;
 use std::marker::PhantomData;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-use wheelhouse_harness::structure::{Structures, structure};
+
+/// The option that selects the size of the values.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PayloadOption {
+    /// The bytes of a timer's value. Only some structures have rows for more than 8.
+    #[arg(long, value_name = "BYTES", default_value = "8")]
+    #[arg(value_parser = PossibleValuesParser::new(["8", "64", "256"])
+        .map(|bytes| bytes.parse::<u16>().expect("a number")))]
+    pub payload: u16,
+}
 
 /// The structures for many timers, with values of `$words` words.
 macro_rules! with_words {
@@ -22,12 +34,14 @@ macro_rules! with_words {
     };
 }
 
-pub(crate) fn of_64_bytes() -> Structures {
-    with_words!(8)
-}
-
-pub(crate) fn of_256_bytes() -> Structures {
-    with_words!(32)
+/// The structures that hold values of this many bytes: those of the registry for 8, seven of them
+/// for 64 and 256.
+pub(crate) fn structures(payload: u16) -> Structures {
+    match payload {
+        64 => with_words!(8),
+        256 => with_words!(32),
+        _ => structure::all(),
+    }
 }
 
 /// A backend whose values have `MORE` additional words.

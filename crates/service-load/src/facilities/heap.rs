@@ -6,18 +6,128 @@
 //! The lazy variant only writes the new time to a job that is moved to later, and pushes it again
 //! when the former time comes. The variant with a pool hands due jobs to threads through a channel.
 
-mod state;
-
 use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use crate::load::processors;
 use anyhow::Result;
-use state::{Due, HeapEntry, State, Task, Work, lock};
-use std::cmp::Reverse;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+/// Work, and when it is due. The work is taken out when it runs or is cancelled.
+struct Task {
+    due: Instant,
+    work: Option<Work>,
+}
+
+enum Work {
+    Job(Job),
+    /// Boxed, so that it does not make every job larger.
+    Periodic(Box<(PeriodicJob, Duration)>),
+    Mark(mpsc::Sender<()>),
+}
+
+/// An entry in the heap: ordered by time, then by number.
+struct HeapEntry {
+    due: Instant,
+    number: u64,
+    task: Arc<Mutex<Task>>,
+}
+
+impl HeapEntry {
+    fn key(&self) -> (Instant, u64) {
+        (self.due, self.number)
+    }
+
+    /// Returns `true` if its job is to run and has no other entry.
+    fn is_live(&self, lazy: bool) -> bool {
+        let task = lock(&self.task);
+        task.work.is_some() && (lazy || task.due == self.due)
+    }
+}
+
+impl PartialEq for HeapEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for HeapEntry {}
+
+impl PartialOrd for HeapEntry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for HeapEntry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Work that was taken out of its task because it is due.
+type Due = (Arc<Mutex<Task>>, Work);
+
+/// Runs work. If it is to run again, puts it back into its task, and returns the next time and the
+/// task.
+fn run_due((task, work): Due) -> Option<(Instant, Arc<Mutex<Task>>)> {
+    match work {
+        Work::Job(job) => job.run(),
+        Work::Mark(done) => done.send(()).unwrap_or_default(),
+        Work::Periodic(mut again) => {
+            let (job, period) = &mut *again;
+            job.run();
+            if job.left() > 0 {
+                let due = lock(&task).due + *period;
+                *lock(&task) = Task { due, work: Some(Work::Periodic(again)) };
+                return Some((due, task));
+            }
+        }
+    }
+    None
+}
+
+#[derive(Default)]
+struct State {
+    heap: BinaryHeap<Reverse<HeapEntry>>,
+    next: u64,
+    /// Entries whose job was cancelled or has another entry.
+    dead: usize,
+    stopped: bool,
+}
+
+/// A heap with fewer entries is not compacted.
+const COMPACTED: usize = 1_024;
+
+impl State {
+    /// Pushes an entry. Returns `true` if it is the first one.
+    fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
+        let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
+        self.next += 1;
+        self.heap.push(Reverse(HeapEntry { due, number: self.next, task }));
+        is_first
+    }
+
+    /// Counts a dead entry. If more than half of the entries are dead, removes them all: O(n) for
+    /// n/2 cancellations.
+    fn mark_dead(&mut self, lazy: bool) {
+        self.dead += 1;
+        if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
+            self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
+            self.dead = 0;
+        }
+    }
+}
+
+/// Locks a mutex and ignores poison, because nothing that is done under these locks panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[derive(Default)]
 struct Shared {
@@ -43,42 +153,40 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        Self::with(false, |shared| vec![spawn(move || shared.drive(state::run))])
+        Self::on_one_thread(false)
     }
 
     /// The same, but a refresh only writes to the job.
     pub(crate) fn lazy() -> Result<Self> {
-        Self::with(true, |shared| vec![spawn(move || shared.drive(state::run))])
+        Self::on_one_thread(true)
+    }
+
+    fn on_one_thread(is_lazy: bool) -> Result<Self> {
+        let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
+        let its = Arc::clone(&shared);
+        Ok(Self { shared, threads: vec![spawn(move || its.drive(run_due))?] })
     }
 
     /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
     /// and at least four, as in the service.
     pub(crate) fn with_pool() -> Result<Self> {
-        Self::with(false, |shared| {
-            let (sender, receiver) = crossbeam_channel::unbounded();
-            let worker = |_| {
-                let (shared, receiver) = (Arc::clone(&shared), receiver.clone());
-                spawn(move || receiver.iter().for_each(|due| shared.run(due)))
-            };
-            let workers: Vec<_> = (0..processors().max(4)).map(worker).collect();
-            // When the loop ends, the sender is dropped and the workers end.
-            let driver = spawn(move || {
-                shared.drive(|due| {
-                    shared.handed_over.fetch_add(1, Ordering::AcqRel);
-                    sender.send(due).expect("the workers end after the sender");
-                    None
-                });
+        let shared = Arc::new(Shared::default());
+        let (sender, receiver) = crossbeam_channel::unbounded();
+        let its = Arc::clone(&shared);
+        // When the loop ends, the sender is dropped and the workers end.
+        let driver = spawn(move || {
+            its.drive(|due| {
+                its.handed_over.fetch_add(1, AcqRel);
+                sender.send(due).expect("the workers end after the sender");
+                None
             });
-            [driver].into_iter().chain(workers).collect()
-        })
-    }
-
-    fn with(
-        is_lazy: bool,
-        threads: impl FnOnce(Arc<Shared>) -> Vec<Result<JoinHandle<()>>>,
-    ) -> Result<Self> {
-        let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
-        let threads = threads(Arc::clone(&shared)).into_iter().collect::<Result<_>>()?;
+        });
+        let worker = |_| {
+            let (its, receiver) = (Arc::clone(&shared), receiver.clone());
+            spawn(move || receiver.iter().for_each(|due| its.run(due)))
+        };
+        let workers = (0..processors().max(4)).map(worker);
+        let threads = [driver].into_iter().chain(workers).collect::<Result<_>>()?;
         Ok(Self { shared, threads })
     }
 
@@ -129,10 +237,10 @@ impl Shared {
     }
 
     fn run(&self, due: Due) {
-        if let Some((due, task)) = state::run(due) {
+        if let Some((due, task)) = run_due(due) {
             self.push(due, task);
         }
-        self.handed_over.fetch_sub(1, Ordering::AcqRel);
+        self.handed_over.fetch_sub(1, AcqRel);
     }
 
     fn push(&self, due: Instant, task: Arc<Mutex<Task>>) {
@@ -197,7 +305,7 @@ impl Facility for HeapAndCondvar {
             self.push(Instant::now(), Work::Mark(done));
             true
         })?;
-        let none_runs = || self.shared.handed_over.load(Ordering::Acquire) == 0;
+        let none_runs = || self.shared.handed_over.load(Acquire) == 0;
         wait_until("jobs are running", none_runs)
     }
 
