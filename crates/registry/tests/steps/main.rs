@@ -8,9 +8,9 @@
 //! count in their `Ord`.
 //!
 //! Unit tests of the red-black tree and the skip list check these, since a model of them needs
-//! their nodes and their random numbers. The lazy heap, the wheel with rounds and the calendar
-//! queue are not checked: their models would be as long as the structures. Nor are Linux's wheel
-//! and the queues by delay, on whose counts no claim rests.
+//! their nodes and their random numbers. The lazy heap and the wheel with rounds are not checked:
+//! their models would be as long as the structures. Neither are structures on whose counts no claim
+//! rests, unless they share the model of another one.
 
 mod count;
 mod levels;
@@ -218,8 +218,6 @@ checks! {
     heap_4: heap::Definition<4>, ordered::Heap::<4>::default(), [Comparison, ElementMove];
     single_wheel: wheelhouse_single_wheel::Definition, WithOverdue::of(wheels::Single::new(4_096)),
         [Comparison, Link, SlotVisit, CascadeMove];
-    hashed_wheel: wheelhouse_hashed_wheel::Definition, WithOverdue::of(wheels::Hashed::new(16_384)),
-        [Comparison, Link, SlotVisit];
     list_wheel: wheelhouse_hierarchical_wheel::list::Definition,
         WithOverdue::of(levels::Levels::default()), [Comparison, Link, SlotVisit, CascadeMove];
     hierarchical_wheel: wheelhouse_hierarchical_wheel::Definition,

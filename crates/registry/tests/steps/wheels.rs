@@ -1,10 +1,10 @@
-//! Models of wheels with one level, and of the overdue timers of all wheels.
+//! The model of a wheel with one level, and of the overdue timers of all wheels.
 
 use super::count::{Key, next_occupied, step, steps};
 use super::{Model, UncountedKey};
 use std::collections::{BTreeSet, HashMap};
 use wheelhouse_core::Tick;
-use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
+use wheelhouse_core::meter::Work::{CascadeMove, Link, SlotVisit};
 
 /// A wheel without its overdue timers.
 pub(crate) trait Wheel: Model {
@@ -156,88 +156,5 @@ impl Model for Single {
 
     fn next_wakeup(&mut self) {
         self.next_slot();
-    }
-}
-
-/// A wheel of sorted slots.
-pub(crate) struct Hashed {
-    slots: Vec<Vec<UncountedKey>>,
-    hand: Tick,
-    /// Nothing is due before this tick.
-    earliest: Tick,
-}
-
-impl Hashed {
-    pub(crate) fn new(slots: usize) -> Self {
-        Self { slots: vec![Vec::new(); slots], hand: 0, earliest: Tick::MAX }
-    }
-
-    fn slot(&mut self, deadline: Tick) -> &mut Vec<UncountedKey> {
-        let at = deadline as usize % self.slots.len();
-        &mut self.slots[at]
-    }
-
-    /// The earliest timer. The search stops at the first slot whose tick is not before the best
-    /// timer so far: all timers in later slots are later.
-    fn find(&self) -> Option<UncountedKey> {
-        let count = self.slots.len() as u64;
-        let (mut best, mut distance) = (None, 0);
-        let at = |distance| (self.hand + distance) % count;
-        let is_occupied = |at: u64| !self.slots[at as usize].is_empty();
-        while let Some(passed) = next_occupied(count, at(distance), count - distance, is_occupied) {
-            distance += passed;
-            step(SlotVisit);
-            let first = self.slots[at(distance) as usize][0];
-            best = Some(best.map_or(first, |best: UncountedKey| best.min(first)));
-            if best.is_some_and(|best| best.0 <= self.hand + distance) {
-                break;
-            }
-            distance += 1;
-        }
-        best
-    }
-}
-
-impl Wheel for Hashed {
-    fn hand(&self) -> Tick {
-        self.hand
-    }
-}
-
-impl Model for Hashed {
-    fn insert(&mut self, key: Key) {
-        step(SlotVisit);
-        self.earliest = self.earliest.min(key.0);
-        let slot = self.slot(key.0);
-        let is_before = |other: &UncountedKey| {
-            step(Comparison);
-            other.0 <= key.0
-        };
-        let mut at = slot.len();
-        if !slot.last().is_some_and(is_before) {
-            at = slot.iter().position(|other| !is_before(other)).unwrap_or(at);
-            steps(Link, at as u64);
-        }
-        slot.insert(at, key.pair());
-        steps(Link, 4);
-    }
-
-    fn remove(&mut self, key: Key) {
-        steps(Link, 2);
-        self.slot(key.0).retain(|it| *it != key.pair());
-    }
-
-    fn pop(&mut self, now: Tick) -> Option<u64> {
-        if self.earliest <= now {
-            let first = self.find();
-            self.earliest = first.map_or(Tick::MAX, |first| first.0);
-            if let Some(first) = first.filter(|first| first.0 <= now) {
-                self.hand = first.0;
-                steps(Link, 2);
-                return Some(self.slot(first.0).remove(0).1);
-            }
-        }
-        self.hand = now;
-        None
     }
 }
