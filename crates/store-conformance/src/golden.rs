@@ -21,8 +21,8 @@ pub fn write_golden(store: &mut dyn Store) {
     claim(store);
 }
 
-/// Checks the data that [`write_golden`] has written, and runs the leased job again. The leases must
-/// have run out.
+/// Checks the data that [`write_golden`] has written, and runs the leased job again. The leases
+/// must have run out.
 pub fn read_golden(store: &mut dyn Store) {
     let mut rows = rows(store);
     rows.sort_by(|one, other| one.key.cmp(&other.key));
