@@ -17,7 +17,7 @@ pub fn differential_crowd<B: Backend>(operations: u64) -> usize
 where
     B::Timer<u64, NoMeter>: Clone,
 {
-    let (mut random, mut pair) = (Random::new(10), Pair::new::<B>());
+    let (mut random, mut pair) = (Random::new(13), Pair::new::<B>());
     let (mut played, mut most) = (0, 0);
     while played < operations {
         let (epoch, length) = (Epoch::new(&mut random), 1 << (10 + random.below(10)));
