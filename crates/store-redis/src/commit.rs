@@ -3,9 +3,7 @@
 use crate::row::policy_length;
 use redis::Cmd;
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, Key, Outcome, Put, StoreError, Timestamp, Token, When,
-};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token, When};
 
 /// The most changes in one call of the script. They block the server for about five milliseconds.
 pub(crate) const AT_ONCE: usize = 512;

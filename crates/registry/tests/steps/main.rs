@@ -20,10 +20,10 @@ mod wheels;
 use count::{Key, Steps, step, take_steps};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use wheels::WithOverdue;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::{CountingMeter, Work};
 use wheelhouse_core::{Tick, Timer, TimerId};
+use wheels::WithOverdue;
 
 /// How many calls are played.
 const CALLS: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
