@@ -133,10 +133,6 @@ pub(crate) fn compared(one: &str, other: &str, measure: &str) -> Vec<(f64, f64)>
 
 /// Counts each pair of operations, several structures at a time, and returns the means over the
 /// seeds. `count` returns the instructions of one pair. Takes a minute or two.
-///
-/// # Errors
-///
-/// If counting fails.
 pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<RecordedPair>> {
     let all = BACKENDS.iter().flat_map(|backend| RECORDED.map(|pair| (*backend, pair)));
     let all: Vec<_> = all.flat_map(|(backend, pair)| SIZES.map(|n| (backend, pair, n))).collect();
@@ -202,10 +198,6 @@ pub fn drifted(counted: &[RecordedPair]) -> Vec<String> {
 }
 
 /// The text of the record's file.
-///
-/// # Errors
-///
-/// If it cannot be written as JSON.
 pub fn file_text(pairs: &[RecordedPair]) -> Result<String> {
     let line = |pair| serde_json::to_string(pair).map(|line| format!("  {line}"));
     let lines = pairs.iter().map(line).collect::<Result<Vec<_>, _>>()?;

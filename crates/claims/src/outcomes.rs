@@ -37,10 +37,6 @@ struct ReportedClaim {
 }
 
 /// The statements of the report in `results/claims`.
-///
-/// # Errors
-///
-/// If the file is invalid.
 pub fn reported() -> Result<Vec<DecidedStatement>> {
     let judged: Vec<ReportedClaim> =
         serde_json::from_str(REPORT).context("cannot read results/claims/verdicts.json")?;
@@ -49,10 +45,6 @@ pub fn reported() -> Result<Vec<DecidedStatement>> {
 
 /// The record, with the figures of a scale. Figures are known for the whole and the reduced range,
 /// with the usual seeds.
-///
-/// # Errors
-///
-/// If a file is invalid.
 pub fn recorded(scale: &Scale) -> Result<Record> {
     let mut record = of_experiments()?;
     if *scale != Scale::REDUCED {
@@ -118,10 +110,6 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// The text of the record's file.
-///
-/// # Errors
-///
-/// If it cannot be written.
 pub fn file_text(record: &Record) -> Result<String> {
     // An array of strings is written in TOML as in JSON.
     let line = |(id, recorded): (&String, &RecordedStatement)| {

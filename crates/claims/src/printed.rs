@@ -250,10 +250,6 @@ pub fn merged(new: Vec<ComparedAnswer>, earlier: Vec<ComparedAnswer>) -> Vec<Com
 }
 
 /// Writes the record of a run into the folder of the report.
-///
-/// # Errors
-///
-/// If the file cannot be written.
 pub fn write(rows: &[ComparedAnswer], dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     let json = serde_json::to_string_pretty(rows).context("cannot write the rows as JSON")? + "\n";
@@ -261,10 +257,6 @@ pub fn write(rows: &[ComparedAnswer], dir: &Path) -> Result<()> {
 }
 
 /// Reads the record in the folder of a report. It is empty if the printed code was not run for it.
-///
-/// # Errors
-///
-/// If the record exists and cannot be read.
 pub fn read(dir: &Path) -> Result<Vec<ComparedAnswer>> {
     let path = dir.join(RECORD);
     if !path.exists() {

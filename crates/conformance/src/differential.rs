@@ -19,10 +19,6 @@ const LATE: u64 = 1 << 63;
 /// the oracle: each timer that fires with handle, deadline and value, each value that is returned,
 /// and the length and the clock after each operation. The timers of a structure that is late by
 /// design must fire within its bound.
-///
-/// # Panics
-///
-/// At the first difference.
 pub fn differential_long_run<B: Backend>() {
     for (part, seed) in (0..4).zip(19_870_101..) {
         if let Err(divergence) = differential_run::<B>(seed, LONG_RUN / 4) {

@@ -81,10 +81,6 @@ const EXAMPLES: [(u64, &[u64]); 19] = [
 ];
 
 /// The examples of the articles.
-///
-/// # Panics
-///
-/// If a timer does not fire at its tick, or it takes more calls than stated to get there.
 pub fn golden_examples<B: Backend>() {
     for (start, deadlines) in EXAMPLES {
         play::<B>(start, deadlines);

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod contract;
+mod crowd;
 mod differential;
 mod exhaustive;
 mod golden;
@@ -13,6 +14,7 @@ pub mod script;
 mod suite;
 
 pub use contract::*;
+pub use crowd::differential_crowd;
 pub use differential::differential_long_run;
 pub use exhaustive::{BORDERS, exhaustive};
 pub use golden::golden_examples;

@@ -12,29 +12,17 @@ use wheelhouse_core::backend::Backend;
 const SEED: u64 = 1987;
 
 /// Plays random sequences of operations with deadlines of all scales.
-///
-/// # Panics
-///
-/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_any_sequence<B: Backend>() {
     hold(steps(200).boxed(), run::<B>);
 }
 
 /// Plays random sequences with few different deadlines, so that most timers share their deadline
 /// with others and fire in order of insertion.
-///
-/// # Panics
-///
-/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_many_ties<B: Backend>() {
     hold(tied(), run::<B>);
 }
 
 /// Plays random sequences that start a few thousand ticks before `u64::MAX`.
-///
-/// # Panics
-///
-/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_end_of_time<B: Backend>() {
     hold(at_the_end(), run::<B>);
 }

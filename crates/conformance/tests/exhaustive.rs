@@ -32,12 +32,6 @@ fn at_the_last_tick_fewer_calls_are_left() {
     assert_eq!(exhaustive(at_the_end, BORDERS, 1), 1 + 2 + 3);
 }
 
-/// The fault is visible only if two timers have the same deadline, so two calls are not enough.
-#[test]
-fn a_fault_that_takes_three_calls_is_not_seen_in_two() {
-    play(Fault::MoveKeepsItsPlace, 2);
-}
-
 /// Defines a test for each fault, with the number of calls that reveal it and the message.
 macro_rules! faults {
     ($($test:ident: $fault:ident in $calls:literal calls: $message:literal;)+) => {

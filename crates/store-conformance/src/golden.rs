@@ -13,10 +13,6 @@ const REASON: &str = "it failed";
 
 /// Puts a dead letter, a job whose run has begun, and a pending job into an empty store, whose
 /// clock must stand still.
-///
-/// # Panics
-///
-/// If the store fails.
 pub fn write_golden(store: &mut dyn Store) {
     commit(store, &[put("dead", 0)]);
     let dead = claim(store).remove(0);
@@ -25,12 +21,8 @@ pub fn write_golden(store: &mut dyn Store) {
     claim(store);
 }
 
-/// Reads the data that [`write_golden`] has written, and runs the leased job again. The leases must
-/// have run out.
-///
-/// # Panics
-///
-/// If the data differ, or the store fails.
+/// Checks the data that [`write_golden`] has written, and runs the leased job again. The leases
+/// must have run out.
 pub fn read_golden(store: &mut dyn Store) {
     let mut rows = rows(store);
     rows.sort_by(|one, other| one.key.cmp(&other.key));

@@ -101,7 +101,7 @@ impl Connection {
         &mut self,
         script: &Script,
         kinds: Option<&Kinds>,
-        arguments: impl Fn(&mut Cmd),
+        arguments: impl Fn(&mut Cmd) -> Result<(), StoreError>,
     ) -> Result<T, StoreError> {
         if !self.unreported {
             match self.run(script, kinds, &arguments) {
@@ -126,7 +126,7 @@ impl Connection {
         &mut self,
         script: &Script,
         kinds: Option<&Kinds>,
-        arguments: impl Fn(&mut Cmd),
+        arguments: impl Fn(&mut Cmd) -> Result<(), StoreError>,
     ) -> Result<T, StoreError> {
         match self.run(script, kinds, &arguments) {
             Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
@@ -141,7 +141,7 @@ impl Connection {
         &mut self,
         script: &Script,
         kinds: Option<&Kinds>,
-        arguments: &impl Fn(&mut Cmd),
+        arguments: &impl Fn(&mut Cmd) -> Result<(), StoreError>,
     ) -> Result<T, StoreError> {
         self.ready()?;
         loop {
@@ -152,7 +152,7 @@ impl Connection {
                 None => self.keys.add_to(&mut command, self.kinds.iter().map(String::as_str)),
             }
             command.arg(&self.epoch).arg(self.settings.now());
-            arguments(&mut command);
+            arguments(&mut command)?;
             let of_queue = &self.keys.kinds.clone();
             let once = |on: &mut redis::Connection| match run_once(&command, script, on) {
                 // Another program has scheduled jobs of kinds that this one does not know.

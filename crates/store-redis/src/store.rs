@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::commit::{self, AT_ONCE, Arguments, millis};
+use crate::commit::{self, AT_ONCE, millis};
 use crate::connection::{CLAIM, COMMIT, Connection, KINDS, ROWS};
 use crate::listen::{Listener, listen};
 use crate::row;
@@ -71,6 +71,7 @@ impl RedisStore {
             for kind in kinds.iter() {
                 command.arg(&**kind);
             }
+            Ok(())
         })?;
         let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
@@ -134,6 +135,7 @@ impl RedisStore {
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
+                    Ok(())
                 })?;
             for (key, parts) in keys.iter().zip(states.into_iter().zip(bodies)) {
                 if let (Some(state), Some(body)) = parts {
@@ -188,12 +190,10 @@ impl Store for RedisStore {
         let mut outcomes = Vec::with_capacity(changes.len());
         let new = changes.iter().filter(|change| is_new(change)).count();
         for some in changes.chunks(AT_ONCE) {
-            let mut arguments = Arguments::default();
-            some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
             let answer = self.connection.change(&COMMIT, None, |command| {
                 command.arg(u8::from(new > 0));
-                arguments.add_to(command);
+                some.iter().try_for_each(|change| commit::add_to(command, change))
             });
             let can_be_divided = outcomes.is_empty() && (1..changes.len()).contains(&new);
             let answer: Vec<u8> = answer.map_err(|error| full(error, can_be_divided))?;
@@ -264,7 +264,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| ())?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| Ok(()))?;
         let kinds = kinds.into_iter();
         Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }

@@ -56,11 +56,7 @@ pub const ALL: &[Experiment] = &[
     drivers::QUEUE,
 ];
 
-/// The experiment of a name.
-///
-/// # Errors
-///
-/// If there is none.
+/// The experiment of a name. Fails if there is none.
 pub fn find(name: &str) -> Result<Experiment> {
     let found = ALL.iter().find(|experiment| experiment.name == name);
     found.copied().with_context(|| format!("there is no experiment '{name}'"))

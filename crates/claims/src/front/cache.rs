@@ -36,21 +36,13 @@ fn player(structure: &str) -> Result<runs::Play> {
     found.and_then(|it| it.play).with_context(|| format!("{structure} is not in the table"))
 }
 
-/// Plays all operations of a structure. This runs under callgrind.
-///
-/// # Errors
-///
-/// If the structure is not in the table.
+/// Plays all operations of a structure, which must be in the table. This runs under callgrind.
 pub fn play(structure: &str) -> Result<()> {
     player(structure).map(runs::play_with_counters)
 }
 
 /// The text of the record. `count` plays the operations of a structure under callgrind, and returns
 /// the lines between two calls of [`MARKER`].
-///
-/// # Errors
-///
-/// If counting fails.
 pub fn file_text(count: impl Fn(&str) -> Result<Vec<[u64; 2]>> + Sync) -> Result<String> {
     let line = |structure: &'static str| {
         let (counts, play) = (count(structure)?, player(structure)?);

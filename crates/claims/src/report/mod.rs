@@ -39,10 +39,6 @@ const SUMMARY: &str = "summary.md";
 const FRONT: &str = "front.json";
 
 /// Writes the report into a folder, which is created if needed. Returns the path of the page.
-///
-/// # Errors
-///
-/// If a file cannot be written.
 pub fn write(
     judgement: &Judgement,
     front: &Front,

@@ -35,10 +35,6 @@ pub fn tally(judgement: &Judgement) -> String {
 }
 
 /// The outcomes as JSON, for programs.
-///
-/// # Errors
-///
-/// If it cannot be written as JSON.
 pub fn json(judgement: &Judgement) -> Result<String> {
     let entry = |judged: &crate::JudgedClaim| {
         let claim = &judged.claim;

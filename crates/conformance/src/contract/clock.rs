@@ -6,10 +6,6 @@ use wheelhouse_core::backend::Backend;
 
 /// Contract 6: a call with a tick before `now` is treated as a call with `now`. It fires the timers
 /// due at `now` and does not move the clock.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_06_time_does_not_run_back<B: Backend>() {
     now_is_the_latest_tick_named::<B>();
     a_call_back_is_a_call_with_now::<B>();

@@ -10,10 +10,6 @@ use wheelhouse_core::{Timer, TimerId};
 /// Contract 5: once a timer has fired or was cancelled, every call with its handle returns `None`
 /// or `false`, for ever. The handle never reaches another timer, however often its storage is
 /// reused.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_05_stale_handles_are_harmless<B: Backend>() {
     handles_of_a_life::<B>();
     after_cancel_fire_and_reuse::<B>();

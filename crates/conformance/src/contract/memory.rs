@@ -35,10 +35,6 @@ const fn size<B: Backend>() -> Size {
 
 /// Contract 8: after any number of insertions and cancellations, memory stays within a constant
 /// factor of what the peak number of live timers needs. All memory is freed with the structure.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_08_memory_follows_the_live_timers<B: Backend>() {
     hold::<B>(1, "insert and cancel one timer, near and far", insert_and_cancel::<B>);
     hold::<B>(1_001, "insert and cancel among 1000 that stay", insert_and_cancel_among_others::<B>);

@@ -10,10 +10,6 @@ use wheelhouse_core::backend::Backend;
 
 /// Contract 1: a timer fires once, or is cancelled once, or is still live. Its value is returned
 /// once and dropped once; the value of a live timer is dropped with the structure.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_01_exactly_once<B: Backend>() {
     each_timer_ends_once::<B>();
     a_timer_that_ended_does_not_fire_again::<B>();

@@ -11,10 +11,6 @@ use wheelhouse_core::backend::Backend;
 /// deadline that was inserted at the same tick. If timers were inserted at one tick in order of
 /// their deadlines, they fire in that order. A call that advances by many ticks fires in the same
 /// order as calls at each tick.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
     ties_in_order_of_insertion::<B>();
     ties_inserted_on_the_way::<B>();

@@ -8,10 +8,6 @@ use wheelhouse_core::backend::Backend;
 /// Contract 4: a timer with a deadline at or before `now` is due at once. It fires in the next
 /// call, even one to the same tick, and in the same run of `pop_expired`. It fires in order of its
 /// deadline, unless the structure is late by design.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_04_overdue_is_due_at_once<B: Backend>() {
     fires_in_the_next_call::<B>();
     takes_its_place_by_deadline::<B>();

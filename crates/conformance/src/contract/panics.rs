@@ -9,10 +9,6 @@ use wheelhouse_core::backend::Backend;
 
 /// Contract 9: if the callback of `advance` panics, only the timer passed to it is lost. All others
 /// stay, in order, and the next call continues with them.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_09_a_panic_loses_nothing_else<B: Backend>() {
     the_others_fire_in_the_next_call::<B>();
     every_callback_panics::<B>();

@@ -7,10 +7,6 @@ use wheelhouse_core::backend::Backend;
 
 /// A postponed timer fires once, at its last deadline. It does not change the order of other
 /// timers.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
     for (seed, start) in (0..).zip(STARTS) {
         let mut random = Random::new(seed);

@@ -9,10 +9,6 @@ const MAX: Tick = Tick::MAX;
 /// Contract 10: any tick is a valid deadline, `u64::MAX` included, at which every timer is due.
 /// Nothing overflows, and no loop runs once per tick. ([`Check`](crate::Check) detects such loops
 /// by its time limit.)
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_10_the_whole_range_of_u64<B: Backend>() {
     the_last_ticks_from_afar::<B>();
     the_last_ticks_one_by_one::<B>();

@@ -9,10 +9,6 @@ use wheelhouse_core::backend::{Backend, Precision};
 /// deadline, however many ticks that call advances. A structure that is late by design fires it at
 /// the latest in the first call at or after its deadline plus the bound for its delay when it was
 /// inserted or last moved.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_02_never_early_never_late<B: Backend>() {
     at_every_distance::<B>();
     at_every_phase::<B>();

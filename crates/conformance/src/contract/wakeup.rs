@@ -8,10 +8,6 @@ use wheelhouse_core::backend::Backend;
 /// before the earliest deadline, or, if the structure is late by design, at or before the latest
 /// tick at which a live timer may fire. Advancing from wake-up to wake-up reaches every deadline
 /// with at most one call in vain per level.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_07_wakeup_never_after_a_deadline<B: Backend>() {
     none_if_and_only_if_empty::<B>();
     one_timer_at_every_distance::<B>();

@@ -29,10 +29,6 @@ const HUGE_JUMP: u64 = 64 * 8;
 /// * fire: all n timers in one call.
 ///
 /// If a backend does not count its work ([`Backend::meter`] is `None`), nothing is checked.
-///
-/// # Panics
-///
-/// If the backend does not keep that promise.
 pub fn contract_11_bounded_work<B: Backend>() {
     if B::meter(&B::build::<u64, CountingMeter>()).is_none() {
         println!("contract 11: skipped, because {} does not count its work", B::INFO.name);

@@ -80,6 +80,13 @@ impl<T: Timer<u64>> Pair<T> {
         self.handles.len() as u64
     }
 
+    /// Forgets all handles if no timer is live.
+    pub(crate) fn forget_if_empty(&mut self) {
+        if self.is_empty() {
+            self.handles.clear();
+        }
+    }
+
     /// The earliest deadline of a live timer.
     pub(crate) fn earliest(&self) -> Option<Tick> {
         self.oracle.next_wakeup()

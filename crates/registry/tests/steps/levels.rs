@@ -2,25 +2,20 @@
 //! deadline and the hand, so the model needs no slots.
 
 use super::count::{Key, step, steps};
+use super::wheels::Wheel;
 use super::{Model, UncountedKey};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
-use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
+use wheelhouse_core::meter::Work::{CascadeMove, Link, SlotVisit};
 
 /// Levels of wheels with 256 slots each.
+#[derive(Default)]
 pub(crate) struct Levels {
     timers: BTreeSet<UncountedKey>,
-    overdue: BTreeSet<Key>,
     hand: Tick,
-    now: Tick,
 }
 
 impl Levels {
-    pub(crate) fn new() -> Self {
-        let (timers, overdue) = Default::default();
-        Self { timers, overdue, hand: 0, now: 0 }
-    }
-
     /// The slot of a deadline: its level, its first tick and its last.
     fn slot(&self, deadline: Tick) -> (u32, Tick, Tick) {
         let level = ((deadline ^ self.hand) | 1).ilog2() / 8;
@@ -51,36 +46,35 @@ impl Levels {
     }
 }
 
+impl Wheel for Levels {
+    fn hand(&self) -> Tick {
+        self.hand
+    }
+
+    /// By its key.
+    fn pop_overdue(overdue: &mut BTreeSet<Key>) -> Option<Key> {
+        let first = overdue.first().copied()?;
+        overdue.remove(&first);
+        Some(first)
+    }
+}
+
 impl Model for Levels {
     fn insert(&mut self, key: Key) {
-        if key.0 < self.hand {
-            self.overdue.insert(key);
-            return;
-        }
         step(SlotVisit);
         steps(Link, 4);
         self.timers.insert(key.pair());
     }
 
     fn remove(&mut self, key: Key) {
-        if self.timers.contains(&key.pair()) {
-            self.take(key.pair());
-            return;
-        }
-        self.overdue.remove(&key);
+        self.take(key.pair());
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
-        self.now = self.now.max(now);
-        if let Some(first) = self.overdue.first().copied() {
-            self.remove(first);
-            return Some(first.1);
-        }
         while let Some(first) = self.timers.first().copied() {
             let (level, start, _) = self.slot(first.0);
             let slot = self.timers_in_slot_of(first.0);
-            if start > self.now {
+            if start > now {
                 break;
             } else if level == 0 {
                 let number = self.take(first);
@@ -92,7 +86,7 @@ impl Model for Levels {
             self.hand = start;
             self.count_search_for_next_slot();
         }
-        self.hand = self.now;
+        self.hand = now;
         None
     }
 }
@@ -106,15 +100,13 @@ pub(crate) struct Kafka {
     /// The timers of each slot, in the order of insertion.
     lists: HashMap<(usize, Tick), VecDeque<UncountedKey>>,
     queue: BTreeSet<Key>,
-    overdue: BTreeSet<Key>,
     hand: Tick,
-    now: Tick,
 }
 
 impl Kafka {
     pub(crate) fn new(slots: u64) -> Self {
-        let (places, lists, queue, overdue) = Default::default();
-        Self { slots, levels: vec![1], places, lists, queue, overdue, hand: 0, now: 0 }
+        let (places, lists, queue) = Default::default();
+        Self { slots, levels: vec![1], places, lists, queue, hand: 0 }
     }
 
     /// The key of a slot in the queue. If two slots have the same start, the higher level is first.
@@ -179,22 +171,20 @@ impl Kafka {
     }
 }
 
+impl Wheel for Kafka {
+    fn hand(&self) -> Tick {
+        self.hand
+    }
+}
+
 impl Model for Kafka {
     fn insert(&mut self, key: Key) {
-        if key.0 < self.hand {
-            self.overdue.insert(key);
-            return;
-        }
         let level = self.level_of(key.0);
         self.list(key.pair(), level).push_back(key.pair());
         steps(Link, 4);
     }
 
     fn remove(&mut self, key: Key) {
-        if key.0 < self.hand {
-            self.overdue.remove(&key);
-            return;
-        }
         let (slot, is_empty) = self.take(key.pair());
         if is_empty {
             self.queue.remove(&self.queued(slot));
@@ -202,13 +192,8 @@ impl Model for Kafka {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
-        self.now = self.now.max(now);
-        if let Some(first) = self.overdue.pop_first() {
-            return Some(first.1);
-        }
         while let Some(Key(start, level)) = self.queue.first().copied() {
-            if start > self.now {
+            if start > now {
                 break;
             }
             self.hand = start;
@@ -223,7 +208,7 @@ impl Model for Kafka {
             self.queue.pop_first();
             self.demote(slot);
         }
-        self.hand = self.now;
+        self.hand = now;
         None
     }
 }

@@ -4,7 +4,7 @@ use super::Model;
 use super::count::{Key, pop_due, step, steps};
 use std::collections::BTreeSet;
 use wheelhouse_core::Tick;
-use wheelhouse_core::meter::Work::{Comparison, ElementMove, EntryScan, Link};
+use wheelhouse_core::meter::Work::{ElementMove, EntryScan, Link};
 
 /// A library's ordered map. Its keys count all comparisons.
 #[derive(Default)]
@@ -20,7 +20,6 @@ impl Model for Map {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
         pop_due(&mut self.0, now)
     }
 }
@@ -43,7 +42,6 @@ impl Model for Slice {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
         self.0.last().filter(|first| first.0 <= now)?;
         self.0.pop().map(|first| first.1)
     }
@@ -79,7 +77,6 @@ impl Model for List {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
         self.timers.first().filter(|first| first.0 <= now)?;
         steps(Link, 2);
         Some(self.timers.remove(0).1)
@@ -157,7 +154,6 @@ impl Model for Unordered {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
         let before = self.now;
         self.now = now.max(before);
         if self.now > before && self.now >= self.earliest {
@@ -244,7 +240,6 @@ impl<const ARITY: usize> Model for Heap<ARITY> {
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
-        step(Comparison);
         self.0.first().filter(|first| first.0 <= now)?;
         Some(self.take(0).1)
     }

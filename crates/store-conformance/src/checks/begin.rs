@@ -35,10 +35,6 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut Bed) {
 /// The server's clock is set back by an hour, then ahead of the original time by two. No job runs
 /// again, none is early by that clock, a lease stays held, and the due jobs then run in order. Not
 /// for a store within the program, whose time does not go back.
-///
-/// # Panics
-///
-/// If the store behaves differently, or fails.
 pub fn a_clock_that_jumps_does_no_harm(bed: &mut Bed) {
     const HOUR: u64 = 3_600_000;
     let mut rig = Rig::new(bed);

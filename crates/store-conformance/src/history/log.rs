@@ -76,26 +76,18 @@ pub(crate) fn micros() -> u64 {
 }
 
 /// The log that this process appends to. When a call returns, the operating system has its line, so
-/// a kill loses none.
+/// a kill loses none. Calls panic if the file cannot be written.
 #[derive(Debug)]
 pub struct Log(File);
 
 impl Log {
     /// Creates a log.
-    ///
-    /// # Panics
-    ///
-    /// If the file cannot be created.
     #[must_use]
     pub fn create(path: &Path) -> Self {
         Self(File::create(path).expect("a log"))
     }
 
     /// Appends an event.
-    ///
-    /// # Panics
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, event: &Event) {
         let line = serde_json::to_string(event).expect("an event is JSON") + "\n";
         self.0.write_all(line.as_bytes()).expect("a line of the log");
@@ -112,10 +104,6 @@ impl Log {
 }
 
 /// Reads the events of a log. Ignores an incomplete last line, which a kill may leave.
-///
-/// # Panics
-///
-/// If the file cannot be read, or is no log.
 #[must_use]
 pub fn read(path: &Path) -> Vec<Event> {
     let text = std::fs::read_to_string(path).expect("a log");

@@ -129,11 +129,7 @@ fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
     one(store, log, what, &name, token.0, change);
 }
 
-/// Runs all jobs that are left, at the end of a history.
-///
-/// # Panics
-///
-/// If a job is left after a minute.
+/// Runs all jobs that are left, at the end of a history. Panics if a job is left after a minute.
 pub fn drain(store: &mut dyn Store, log: &mut Log) {
     let begun = Instant::now();
     loop {

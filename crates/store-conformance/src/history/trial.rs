@@ -23,10 +23,6 @@ const LOG: &str = "WHEELHOUSE_TEST_LOG";
 
 /// The work of a process of a trial, until it is killed. It opens the store at the trial's place,
 /// retrying until that succeeds, and calls `play` on it.
-///
-/// # Panics
-///
-/// If this process was not started by a trial, or cannot write its log.
 pub fn child(open: impl Fn(&str) -> Result<Box<dyn Store>, StoreError>) {
     let told = |name| env::var(name).expect("the parent sets it");
     let mut log = Log::create(Path::new(&told(LOG)));
@@ -48,11 +44,7 @@ fn start(place: &str, name: &str, log: &Path) -> Child {
 /// Starts three processes that open the store at `place`. For four seconds it stops and continues,
 /// or kills and restarts one of them at random, and calls `disturb` while a process is stopped.
 /// Then it drains the store and checks the logs. `repeats`: `true` if the store repeats calls whose
-/// answer was lost.
-///
-/// # Panics
-///
-/// If a rule is broken, or too few calls were made.
+/// answer was lost. Panics if a rule is broken, or too few calls were made.
 pub fn trial(
     place: &str,
     logs: &Path,
