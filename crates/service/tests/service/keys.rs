@@ -42,6 +42,15 @@ fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {
 }
 
 #[test]
+fn an_empty_key_is_refused() {
+    let rig = Rig::new();
+    let once = rig.timers.after(ms(10)).key("").run(|_| ()).unwrap_err();
+    let periodic = rig.timers.every(ms(10)).replacing("").run(|_| ()).unwrap_err();
+    assert_eq!([once.reason, periodic.reason], [Reason::EmptyKey; 2]);
+    assert!(rig.timers.is_empty() && keys(&rig).is_empty());
+}
+
+#[test]
 fn a_key_finds_its_job_until_the_last_run_begins() {
     let (mut rig, log) = (Rig::new(), Log::default());
     rig.timers.after(ms(10)).key("cancelled").run(log.named("cancelled")).unwrap();

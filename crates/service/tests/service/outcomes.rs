@@ -68,6 +68,15 @@ fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     assert_eq!(log.take(), [(14, "first"), (19, "second")]);
 }
 
+#[test]
+fn a_session_without_a_time_to_live_ends_at_once() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let session = rig.timers.after(ms(0)).key("token").run(log.times()).unwrap();
+    assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec![0]));
+    assert_eq!(session.status(), Status::Finished);
+    assert!(rig.timers.job("token").is_none());
+}
+
 /// A refresh to a later time does not touch the timer. The old deadline passes without a run.
 #[test]
 fn a_session_that_is_refreshed_all_the_time_never_ends() {

@@ -46,6 +46,28 @@ fn a_point_in_time_is_a_delay_a_moment_an_instant_or_a_time_of_the_wall_clock() 
 }
 
 #[test]
+fn a_periodic_job_runs_as_often_as_it_should() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let endless = rig.timers.every(ms(10)).run(log.named("endless")).unwrap();
+    let twice = rig.timers.every(ms(10)).first_after(ms(3)).times(2);
+    let twice = twice.run(log.named("twice")).unwrap();
+    let once = rig.timers.every(ms(10)).first_at(at(12)).times(1).run(log.named("once")).unwrap();
+    rig.play(32);
+    let expected = [
+        (3, "twice"),
+        (10, "endless"),
+        (12, "once"),
+        (13, "twice"),
+        (20, "endless"),
+        (30, "endless"),
+    ];
+    assert_eq!(log.take(), expected);
+    let done = Status::Finished;
+    let jobs = [endless, twice, once].map(|job| (job.runs(), job.status()));
+    assert_eq!((jobs, rig.timers.len()), ([(3, Status::Pending), (2, done), (1, done)], 1));
+}
+
+#[test]
 fn a_run_is_told_where_it_stands() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let seen = log.clone();

@@ -201,6 +201,49 @@ fn each_job_runs_as_often_as_it_should_on_workers() {
     assert!(all.iter().all(|count| *count > 1_000), "not all occurred: {all:?}");
 }
 
+/// Refreshes a job at about the time at which it runs, and compares the outcome with the return
+/// value, which is returned.
+fn race(timers: &Handle, random: &mut Rng) -> Result<(), ChangeError> {
+    let started = Log::default();
+    let log = started.clone();
+    let body = move |run: &Run<'_>| {
+        log.push(run.started());
+        // Long enough to be found running.
+        thread::sleep(Duration::from_micros(200));
+    };
+    // It runs between half a tick and one and a half ticks from now.
+    let job = timers.after(Duration::from_micros(500)).named("job").run(body).unwrap();
+    thread::sleep(Duration::from_micros(random.u64(..2_500)));
+    let not_before = timers.now().saturating_add(ms(2));
+    let told = job.refresh(ms(2));
+    assert!(told.is_ok() || job.runs() == 1, "the error reports a run that has not begun");
+    wait_until(|| job.status() == Status::Finished);
+    let began = started.take();
+    assert_eq!((began.len(), job.runs()), (1, 1), "it runs once, whichever wins");
+    assert!(told.is_err() || began[0] >= not_before, "at {:?}, not {not_before:?}", began[0]);
+    told
+}
+
+#[test]
+fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
+    let service = Service::builder().workers(3).start().unwrap();
+    let timers = service.handle();
+    let mut told = thread::scope(|scope| {
+        let races = |seed| {
+            let (mut random, timers) = (Rng::with_seed(seed), &timers);
+            scope.spawn(move || (0..300).map(|_| race(timers, &mut random)).collect::<Vec<_>>())
+        };
+        let threads: Vec<_> = (1..=THREADS).map(races).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    for outcome in [Ok(()), Err(ChangeError::Running), Err(ChangeError::Finished)] {
+        let count = told.len();
+        told.retain(|its| *its != outcome);
+        assert!(told.len() < count, "{outcome:?} never occurred");
+    }
+    assert!(told.is_empty(), "{told:?}");
+}
+
 /// Bug B11: a timer that is added to a slot while the slot is emptied is lost, or fires a turn of
 /// the wheel late. Here a job of each poll waits for threads that schedule jobs for the slot that
 /// is expiring and for its neighbours. Poll n is at millisecond n.
