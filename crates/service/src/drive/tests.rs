@@ -10,6 +10,27 @@ fn wake_and_sleep(driver: &Driver) {
     driver.next_wakeup();
 }
 
+/// The leader may take out what is due between two portions.
+#[test]
+fn the_jobs_that_came_due_first_are_resumed_first() {
+    let clock = ManualClock::new();
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+    let (timers, (sender, sent)) = (scheduler.handle(), crossbeam_channel::unbounded());
+    for n in 0..1_000 {
+        timers.after(Duration::from_millis(n)).send(&sender, n).unwrap();
+    }
+    timers.pause();
+    clock.advance(Duration::from_secs(1));
+    scheduler.poll(clock.now());
+    timers.shards().set_paused(false);
+    assert!(timers.shards().with(0, |state| state.resume_deferred(clock.now())), "more are left");
+    scheduler.poll(clock.now());
+    assert!(sent.try_iter().eq(0..64));
+    timers.resume();
+    scheduler.poll(clock.now());
+    assert!(sent.try_iter().eq(64..1_000));
+}
+
 #[test]
 fn timeouts_that_are_set_and_cancelled_in_turn_wake_the_driver_once() {
     let (minute, woken) = (Duration::from_secs(60), Arc::new(AtomicUsize::new(0)));

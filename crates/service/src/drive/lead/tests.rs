@@ -44,6 +44,23 @@ fn the_lead_changes_where_runs_are_slow_on_average_and_not_for_one_that_is() {
     assert_eq!(roles(&members)[1], Role::Lead);
 }
 
+#[test]
+fn a_run_that_holds_up_others_is_counted_if_no_thread_stands_by() {
+    let members = members(2);
+    let delayed_others =
+        || members[0].others().map(|pool| pool.delayed_others.load(Ordering::Relaxed));
+    run(&members[0], PATIENCE * 2);
+    assert_eq!(delayed_others(), Some(0));
+    members[0].begin(0, Duration::ZERO, true);
+    members[1].begin(0, Duration::ZERO, false);
+    members[1].ended(PATIENCE * 2);
+    assert_eq!(delayed_others(), Some(1));
+    members[1].begin(1_000_000, Duration::ZERO, false);
+    members[0].ended(Duration::ZERO);
+    members[0].come_back(1_100_000);
+    assert_eq!(delayed_others(), Some(1), "it is not late yet");
+}
+
 /// A thread that was the standby until now may still be about to store the time of its check. The
 /// next standby, which may sleep already, would not be woken in time.
 #[test]
