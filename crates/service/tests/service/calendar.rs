@@ -196,6 +196,25 @@ fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
     }
 }
 
+/// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
+#[test]
+fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
+    let (mut rig, woken) = (Rig::starting(seconds(0)), Log::default());
+    let log = woken.clone();
+    rig.scheduler.set_waker(Arc::new(move || log.push(())));
+    let near = rig.timers.after(Duration::from_secs(4 * HOUR)).run(|_| ()).unwrap();
+    rig.scheduler.poll(rig.clock.now());
+    assert!(rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup > at(60_000)));
+    rig.timers.after(Duration::from_secs(9 * HOUR)).run(|_| ()).unwrap();
+    assert_eq!(woken.len(), 0);
+    rig.timers.at(seconds(9 * HOUR)).run(|_| ()).unwrap();
+    assert_eq!(woken.len(), 1);
+    rig.scheduler.poll(rig.clock.now());
+    assert!(
+        near.is_pending() && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= at(60_000))
+    );
+}
+
 #[test]
 fn a_poll_with_a_time_of_its_own_ends() {
     let mut rig = Rig::starting(seconds(0));

@@ -4,11 +4,12 @@
 use crate::common::{Log, Rig, arrives, at, ms};
 use crossbeam_channel::bounded;
 use std::future::poll_fn;
+use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use wheelhouse_service::{
-    Backoff, Clock, Handle, ManualClock, Missed, Moment, Reason, Run, Service, Stop,
+    Backoff, Clock, EventKind, Handle, ManualClock, Missed, Moment, Reason, Run, Service, Stop,
 };
 
 /// A scheduler whose waker writes to the log.
@@ -72,6 +73,10 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     // Also if it has found something that is due at the origin.
     rig.timers.after(ms(0)).run(|_| ()).unwrap();
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)));
+    assert_eq!(woken.take().len(), 1);
+    rig.scheduler.poll(at(0));
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
+    rig.timers.execute(|_| ()).unwrap();
     assert_eq!(woken.take().len(), 1);
 }
 
@@ -243,4 +248,36 @@ fn a_stop_returns_what_has_not_begun() {
         assert_eq!(timers.snapshot().counts.abandoned, 0, "paused: {paused}");
         assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
     }
+}
+
+/// Closures run on the executor, futures go to the spawner, and panics are reported.
+#[test]
+fn it_runs_where_other_jobs_do() {
+    let (mut rig, held, _) = Rig::with_held_runs();
+    rig.timers.execute(|_| ()).unwrap();
+    rig.scheduler.poll(at(0));
+    assert!(rig.timers.snapshot().in_flight == 1 && rig.timers.len() == 1);
+    held.one().run();
+    assert_eq!(rig.timers.len(), 0);
+
+    let (mut rig, runs, events) = Rig::with_kept_futures();
+    rig.timers.execute_async(|_| ready(())).unwrap();
+    rig.timers.execute(|_| panic!("no")).unwrap();
+    rig.scheduler.poll(at(0));
+    assert_eq!(events.kinds(), [EventKind::Panicked("no".to_owned())]);
+    assert_eq!((runs.len(), rig.timers.len()), (1, 1));
+    drop(runs.take());
+    assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
+}
+
+#[test]
+fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
+    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
+    assert_eq!(rig.scheduler.next_wakeup(), None);
+    let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before any poll");
+    assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
+    drop(job.cancel().unwrap());
+    assert_eq!(rig.scheduler.next_wakeup(), None);
 }

@@ -2,7 +2,9 @@
 //! executor of these tests keeps each run until the test begins it, so every order of events is
 //! possible without a second thread.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{BlockedJob, Log, Rig, arrives, at, ms};
+use std::sync::Arc;
+use std::thread;
 use wheelhouse_service::{ChangeError, EventKind, Missed, Run, Status};
 
 #[test]
@@ -135,4 +137,32 @@ fn a_run_that_the_executor_drops_is_reported_and_a_periodic_job_goes_on() {
     assert_eq!((once.status(), pending), (Status::Cancelled, [true; 2]));
     let snapshot = rig.timers.snapshot();
     assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (3, 0, 2));
+}
+
+#[test]
+fn runs_overlap_only_where_that_was_asked_for() {
+    let (mut rig, held, _) = Rig::with_held_runs();
+    let (blocked, waits) = BlockedJob::job();
+    let waits = Arc::new(waits);
+    let waits_too = Arc::clone(&waits);
+    let alone = rig.timers.every(ms(10)).run(move |run| waits(run)).unwrap();
+    let beside = rig.timers.every(ms(10)).times(3).run_overlapping(move |run| waits_too(run));
+    let beside = beside.unwrap();
+    let mut threads = Vec::new();
+    for (now, runs) in [(10, 2), (20, 1), (30, 1)] {
+        rig.play(now);
+        let due = held.take();
+        assert_eq!(due.len(), runs, "at {now}");
+        for run in due {
+            threads.push(thread::spawn(move || run.run()));
+            arrives(&blocked.begun);
+        }
+    }
+    assert_eq!((alone.runs(), beside.runs(), rig.timers.snapshot().running), (1, 3, 4));
+    drop(blocked);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!((alone.status(), beside.status()), (Status::Pending, Status::Finished));
+    rig.play(30);
+    let next = held.one().job().number();
+    assert_eq!((next, rig.timers.len()), (alone.number(), 1), "its period of 20");
 }
