@@ -5,7 +5,7 @@ mod details;
 mod samples;
 
 use crate::latency::PASSES;
-use crate::model::{Failure, Run};
+use crate::model::Run;
 use crate::source::StreamSource;
 use crate::stream::{ExpectedAnswers, Stream};
 use crate::structure::{StreamPlay, Structure};
@@ -108,15 +108,16 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     let memory = expected_memory(settings);
     let all: Duration = tasks.iter().map(|task| expected_time(settings, task)).sum();
     let end = settings.limit.map(|limit| Instant::now() + limit);
-    let mut bench = Bench { settings, end, progress: Progress::new(all + memory), run };
-    let mut skipped = bench.measure_all(&tasks, dir)?;
+    let progress = Progress::new(all + memory);
+    let mut bench = Bench { settings, end, progress, run, skipped: Vec::new() };
+    bench.measure_all(&tasks, dir)?;
     if settings.details && bench.is_over() && memory > MOST_AFTER_LIMIT {
-        skipped.push("memory".to_owned());
+        bench.skipped.push("memory".to_owned());
     } else if settings.details {
         measure_memory(settings, &mut bench.run, &bench.progress);
     }
-    if !skipped.is_empty() {
-        say(format_args!("no time left for {}: run without --quick", skipped.join(", ")));
+    if !bench.skipped.is_empty() {
+        say(format_args!("no time left for {}: run without --quick", bench.skipped.join(", ")));
     }
     bench.run.interrupted = interrupt::requested();
     let saved = store::save(dir, &bench.run);
@@ -192,6 +193,8 @@ struct Bench<'a> {
     end: Option<Instant>,
     progress: Progress,
     run: Run,
+    /// What it did not begin, since the time was over.
+    skipped: Vec<String>,
 }
 
 impl Bench<'_> {
@@ -203,24 +206,23 @@ impl Bench<'_> {
         self.progress.say(format!("{}: {stage}", task.name()));
     }
 
-    /// Measures all streams, or until the time is over. Returns the names of those that it skipped.
-    fn measure_all(&mut self, tasks: &[StreamTask<'_>], dir: &Path) -> Result<Vec<String>> {
-        let mut skipped = Vec::new();
+    /// Measures all streams, or until the time is over.
+    fn measure_all(&mut self, tasks: &[StreamTask<'_>], dir: &Path) -> Result<()> {
         for task in tasks {
             if interrupt::requested() {
                 break;
             }
             if self.is_over() {
-                skipped.push(task.name());
+                self.skipped.push(task.name());
                 continue;
             }
             self.measure(task)?;
-            drop_figures_of_wrong_answers(&mut self.run);
+            self.run.drop_figures_of_wrong_answers();
             self.progress.finish_part(expected_time(self.settings, task));
             // Only the last save decides: the disk may have room again by then.
             let _ = store::save(dir, &self.run);
         }
-        Ok(skipped)
+        Ok(())
     }
 
     fn measure(&mut self, task: &StreamTask<'_>) -> Result<()> {
@@ -229,7 +231,7 @@ impl Bench<'_> {
         let mut solved = solve(task, settings.seed)?;
         self.say(task, "verify");
         self.run.census.push(solved.1.census.clone());
-        let verified = verify_all(settings, &solved.0, &solved.1, &mut self.run.failures);
+        let verified = self.verify_all(settings, task, &solved);
         if verified.is_empty() {
             return Ok(());
         }
@@ -253,6 +255,37 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Plays the stream once on every structure. Returns those whose answers were right, with their
+    /// plays. If the time is over before all have played, it returns none, since a use is decided
+    /// among all structures. Only a run without any row continues with those that have played.
+    fn verify_all<'a>(
+        &mut self,
+        settings: &'a Settings,
+        task: &StreamTask<'_>,
+        (stream, expected): &(Stream, ExpectedAnswers),
+    ) -> Vec<(&'a dyn Structure, StreamPlay)> {
+        let mut verified = Vec::new();
+        for structure in settings.structures.iter().filter(|it| it.can_play(stream, expected)) {
+            if self.is_over() && !self.run.throughput.is_empty() {
+                self.skipped.push(task.name());
+                return Vec::new();
+            }
+            if self.is_over() && !verified.is_empty() {
+                self.skipped.push(format!("{} with {}", structure.name(), task.name()));
+                continue;
+            }
+            let played = structure.play(stream, expected);
+            if interrupt::requested() {
+                return Vec::new();
+            }
+            match verify::check(structure.as_ref(), stream, expected, &played) {
+                Ok(()) => verified.push((structure.as_ref(), played)),
+                Err(failure) => self.run.failures.push(failure),
+            }
+        }
+        verified
+    }
+
     /// Plays the rounds of a stream and adds their rows. `first` has the plays that verified the
     /// answers. Returns `false` if the rounds were interrupted: then there are no rows.
     fn play_rounds(
@@ -268,6 +301,8 @@ impl Bench<'_> {
         let rounds = rounds(settings, task.time, seeds, plays, first);
         let longest = task.time / (*ROUNDS.start() * verified.len()) as u32;
         let is_short = plays == 1 && rounds == *ROUNDS.start();
+        // A round with many timers may take a minute, and the verified play is a sample.
+        let least = if plays == 1 { 1 } else { 2 };
         let (mut seed, mut samples) = (0, Samples::new(verified, &solved.0));
         if plays == 1 {
             // The verified play is the first sample.
@@ -275,7 +310,7 @@ impl Bench<'_> {
         }
         for round in usize::from(plays == 1)..rounds {
             // Otherwise the oracle would solve the streams of all seeds that are left.
-            if round > 1 && self.is_over() {
+            if round >= least && self.is_over() {
                 break;
             }
             self.say(task, &format!("round {} of {rounds}", round + 1));
@@ -292,7 +327,7 @@ impl Bench<'_> {
                 }
                 let at = (turn + round) % verified.len();
                 let is_enough = is_short && samples.is_far_behind(at);
-                if is_enough || (round > 1 && self.is_over()) {
+                if is_enough || (round >= least && self.is_over()) {
                     continue;
                 }
                 let played = self.sample(verified[at], solved, plays, longest);
@@ -320,7 +355,7 @@ impl Bench<'_> {
             let wrong = verify::check(structure, stream, expected, played).err();
             // A program that is interrupted gives no answers.
             if let Some(wrong) = wrong.filter(|_| !interrupt::requested()) {
-                add_failure(&mut self.run.failures, wrong);
+                self.run.add_failure(wrong);
             }
         }
         played
@@ -357,44 +392,4 @@ fn solve(task: &StreamTask<'_>, seed: u64) -> Result<(Stream, ExpectedAnswers)> 
         expected.census.n = stream.n;
     }
     Ok((stream, expected))
-}
-
-/// Adds a failure, unless the list has one of the same backend on the same stream.
-fn add_failure(failures: &mut Vec<Failure>, new: Failure) {
-    if !failures.iter().any(|old| old.is_of(&new.backend, &new.workload, new.n)) {
-        failures.push(new);
-    }
-}
-
-/// Removes the figures of structures that answered wrongly while they were timed.
-fn drop_figures_of_wrong_answers(run: &mut Run) {
-    for wrong in &run.failures {
-        run.throughput.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
-        run.latency.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
-        run.steps.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
-        // A footprint has no n: a trace has one.
-        run.footprints.retain(|row| !wrong.is_of(&row.backend, &row.workload, wrong.n));
-    }
-}
-
-/// Plays the stream once on every structure. Returns the structures whose answers were right, with
-/// their plays.
-fn verify_all<'a>(
-    settings: &'a Settings,
-    stream: &Stream,
-    expected: &ExpectedAnswers,
-    failures: &mut Vec<Failure>,
-) -> Vec<(&'a dyn Structure, StreamPlay)> {
-    let mut verified = Vec::new();
-    for structure in settings.structures.iter().filter(|it| it.can_play(stream, expected)) {
-        let played = structure.play(stream, expected);
-        if interrupt::requested() {
-            return Vec::new();
-        }
-        match verify::check(structure.as_ref(), stream, expected, &played) {
-            Ok(()) => verified.push((structure.as_ref(), played)),
-            Err(failure) => failures.push(failure),
-        }
-    }
-    verified
 }

@@ -78,6 +78,24 @@ impl Run {
         }
     }
 
+    /// Adds a failure, unless there is one of the same backend on the same stream.
+    pub(crate) fn add_failure(&mut self, new: Failure) {
+        if !self.failures.iter().any(|old| old.is_of(&new.backend, &new.workload, new.n)) {
+            self.failures.push(new);
+        }
+    }
+
+    /// Removes the figures of structures that answered wrongly while they were timed.
+    pub(crate) fn drop_figures_of_wrong_answers(&mut self) {
+        for wrong in &self.failures {
+            self.throughput.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+            self.latency.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+            self.steps.retain(|row| !wrong.is_of(&row.backend, &row.workload, row.n));
+            // A footprint has no n: a trace has one.
+            self.footprints.retain(|row| !wrong.is_of(&row.backend, &row.workload, wrong.n));
+        }
+    }
+
     /// The times of a measure, if they were taken. O(rows).
     pub fn throughput_of(
         &self,

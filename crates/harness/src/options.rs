@@ -32,6 +32,9 @@ const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 /// After this time a quick run begins nothing new.
 const QUICK_LIMIT: Duration = Duration::from_secs(50);
 
+/// The most timers of a quick run. With more, the oracle alone may take longer than a minute.
+const MAX_QUICK_TIMERS: u32 = 2_000_000;
+
 /// The structures and streams to compare, and where and how to write the results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
@@ -196,15 +199,22 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     }
     // Sizes apply to workloads and mixes. If there are only traces, there are no sizes.
     let is_sized = sources.iter().any(StreamSource::is_scalable);
+    let sizes = if is_sized { sizes } else { Vec::new() };
+    let limit = (options.common.quick && options.time.is_none()).then_some(QUICK_LIMIT);
+    ensure!(
+        limit.is_none() || sizes.iter().all(|n| *n <= MAX_QUICK_TIMERS),
+        "--quick takes a minute, in which there is no time for more than {MAX_QUICK_TIMERS} \
+         timers; leave it out, or set --time as well"
+    );
     Ok(Settings {
-        sizes: if is_sized { sizes } else { Vec::new() },
+        sizes,
         structures,
         sources,
         seed: options.seed,
         seeds: options.seeds.into(),
         payload,
         time: Duration::from_secs(seconds),
-        limit: (options.common.quick && options.time.is_none()).then_some(QUICK_LIMIT),
+        limit,
         details: !test,
     })
 }

@@ -94,6 +94,19 @@ fn beyond_the_time_limit_no_stream_of_another_seed_is_made() {
 }
 
 #[test]
+fn structures_for_which_no_time_is_left_are_not_verified() {
+    let folder = tempdir().unwrap();
+    let limit = Duration::from_secs(1);
+    let mut structures = WithCallback::alone(move |_| std::thread::sleep(limit));
+    structures.extend(structure::select(&["list-wheel".to_owned()]).unwrap());
+    let settings = Settings { limit: Some(limit), ..settings(structures) };
+    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
+    saved.unwrap();
+    assert_eq!(run.throughput.len(), 6, "the first has a row for each column");
+    assert!(run.throughput.iter().all(|row| row.backend == "binary-heap"), "the second has none");
+}
+
+#[test]
 fn two_structures_with_one_name_are_refused() {
     let all = [heap(), heap()].into_iter().flatten().collect();
     let roster = Roster { all, ..options::workspace_roster(8) };

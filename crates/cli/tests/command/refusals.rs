@@ -19,6 +19,7 @@ const REFUSED: &[Refused<'_>] = &[
     (&["report", "no-such-run"], &["no-such-run"]),
     (&["bench", "--mix", "start:9,stop:40", "--n", "100"], &["start:40"]),
     (&["bench", "--mix", "halt:3", "--n", "100"], &["start:45,stop:40"]),
+    (&["bench", "--quick", "--n", "2000001"], &["more than 2000000 timers", "set --time"]),
     (&["bench", "--payload", "7"], &["possible values: 8, 64, 256"]),
     (&["instructions", "--backend", "splay-tree"], &["splay-tree", "round-wheel, "]),
     (&["instructions", "--workload", "unifrom"], &["uniform-dense", "trace:nginx"]),

@@ -1,6 +1,6 @@
 //! The parts of a run after the timed rounds: single operations and memory.
 
-use super::{PLAY_TIME, Settings, add_failure};
+use super::{PLAY_TIME, Settings};
 use crate::latency::{OperationTimes, PASSES};
 use crate::model::{Failure, Run};
 use crate::stream::{ExpectedAnswers, Stream};
@@ -39,7 +39,7 @@ pub(super) fn time_single_operations(
                 n: stream.n,
                 message: "a wrong checksum while single operations were timed".to_owned(),
             };
-            add_failure(&mut run.failures, failure);
+            run.add_failure(failure);
         }
     }
     for (structure, times) in structures.iter().zip(&times) {
