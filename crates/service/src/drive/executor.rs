@@ -1,70 +1,45 @@
-//! Where runs are carried out: on the leading thread, or on a custom executor.
+//! Where runs that are handed out are carried out: on the leading thread, or async ones elsewhere.
 
 use super::async_run::AsyncRun;
-use super::due_run::DueRun;
 use crate::guard::guarded;
 use crate::handle::Handle;
-use crate::shard::ReadyItem;
-
-pub(super) type Executor = Box<dyn Fn(DueRun) + Send + Sync>;
+use crate::shard::{ReadyTask, TaskKind};
 
 pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
-/// Where runs that are handed out go: to the leading thread, unless there is an executor.
 pub(super) struct Runner {
-    pub(super) executor: Option<Executor>,
+    /// Without one, the leading thread polls async runs.
     pub(super) spawner: Option<Spawner>,
 }
 
 impl Runner {
-    pub(super) fn is_on_leader(&self) -> bool {
-        self.executor.is_none()
-    }
-
     /// Hands out a run that needs no place in a group, or has one.
-    pub(super) fn launch(&self, run: DueRun) {
-        let is_async = run.handed_out().dispatch.is_async;
-        // If an executor panics, the run is dropped and reported, and the driver continues.
-        match (&self.executor, &self.spawner) {
-            (_, Some(spawn)) if is_async => {
-                guarded(|| spawn(AsyncRun::new(run, false))).unwrap_or_default();
-            }
-            (_, None) if is_async => spawn(run),
-            (Some(executor), _) => guarded(|| executor(run)).unwrap_or_default(),
-            (None, _) => {
-                let timers = run.timers.clone();
-                push_ready(&timers, run.into_ready());
-            }
+    pub(super) fn launch(&self, run: AsyncRun) {
+        match (&self.spawner, run.kind()) {
+            // If it panics, the run is dropped and reported, and the driver continues.
+            (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
+            (_, kind) => spawn_here(run, kind),
         }
     }
 }
 
-/// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped.
-fn push_ready(timers: &Handle, run: ReadyItem) {
-    match timers.shards().ready.push(run) {
+/// Makes a run a task of the leading thread, which polls it whenever it is woken.
+fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
+    let timers = run.timers().clone();
+    let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
         Ok(()) => timers.shards().signal.wake_sleeper(),
-        Err(run) => drop_ready(timers, run),
+        // The queue is closed. Dropped without a lock, since it owns values of the user.
+        Err(task) => drop(task),
+    };
+    if matches!(kind, TaskKind::Future) {
+        run.count();
     }
-}
-
-/// Closes the queue, and drops the runs in it.
-pub(super) fn close_ready(timers: &Handle) {
-    timers.shards().ready.close().into_iter().for_each(|run| drop_ready(timers, run));
-}
-
-/// Drops a run without a lock, since it owns values of the user. This reports it.
-fn drop_ready(timers: &Handle, run: ReadyItem) {
-    match run {
-        ReadyItem::Run(run, permit) => drop(DueRun::new(timers.clone(), run, Some(permit))),
-        ReadyItem::Poll(task) => drop(task),
-    }
-}
-
-/// Gives an async run to the leading thread, which polls it whenever it is woken.
-fn spawn(run: DueRun) {
-    let timers = run.timers.clone();
-    let schedule = move |runnable| push_ready(&timers, ReadyItem::Poll(runnable));
-    let (runnable, task) = async_task::spawn(AsyncRun::new(run, true), schedule);
+    let (runnable, task) = async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
     task.detach();
     runnable.schedule();
+}
+
+/// Closes the queue, and drops the runs in it, which are reported.
+pub(super) fn close_ready(timers: &Handle) {
+    timers.shards().ready.close().into_iter().for_each(drop);
 }

@@ -13,7 +13,6 @@ mod tests;
 
 pub use async_run::AsyncRun;
 pub use builder::Builder;
-pub use due_run::DueRun;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
 pub use scheduler::Scheduler;
@@ -26,7 +25,7 @@ use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
 use crate::job_handle::Job;
 use crate::shard::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, SlowRun, StopStage, Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind, Watch,
 };
 use crate::shared::Work;
 use crate::time::Moment;
@@ -62,6 +61,15 @@ enum LeaderRun {
     /// The run of a plain job: its deadline, and when it began.
     Plain(Id, Moment, Moment),
     Other(ActiveRun<dyn Work>),
+}
+
+impl LeaderRun {
+    fn id(&self) -> Id {
+        match self {
+            Self::Plain(id, ..) => *id,
+            Self::Other(run) => run.facts.id,
+        }
+    }
 }
 
 /// The results of a [step](Driver::step) that are large and rare.
@@ -114,23 +122,19 @@ impl Driver {
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
-            && let Some(ready) = shards.ready.pop(*most == 0)
+            && let Some(run) = shards.ready.pop(*most == 0)
         {
             runs += 1;
             let started = shards.now();
-            let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
-            match ready {
-                ReadyItem::Run(run, permit) => {
-                    self.may_watch.set(true);
-                    begin(run.dispatch.blocks);
-                    DueRun::new(self.timers.clone(), run, Some(permit)).run();
-                }
-                ReadyItem::Poll(task) => {
+            let blocks = match *run.metadata() {
+                TaskKind::Closure { blocks } => blocks,
+                TaskKind::Future => {
                     *most -= 1;
-                    begin(false);
-                    task.run();
+                    false
                 }
-            }
+            };
+            self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            run.run();
             self.lead.ended(shards.now().saturating_since(started));
         }
         runs
@@ -193,8 +197,10 @@ impl Driver {
         may_run: bool,
         rest: &mut RareResults,
     ) -> (Option<PlainRun<dyn Work>>, StopStage) {
-        if ended.is_some() && self.lead.clear_run() {
-            state.runs.unwatch_thread(self.lead.number());
+        if let Some(run) = ended
+            && self.lead.clear_run()
+        {
+            state.runs.unwatch(run.id());
         }
         match ended {
             Some(LeaderRun::Plain(id, deadline, started)) => {
@@ -205,8 +211,7 @@ impl Driver {
         }
         let mut plain = None;
         if !rest.needs_cleanup && may_run && self.lead.leads() {
-            let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
-            plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
+            plain = state.pop_due(upto, now, self.timers.clock(), &mut rest.due);
         }
         rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
         (plain, state.stage())
@@ -250,7 +255,7 @@ impl Driver {
                 if !is_instant {
                     self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
-                let reported = due_run::call(&self.timers, &mut run, Some(&self.lead));
+                let reported = due_run::call(&self.timers, &mut run, &self.lead);
                 let now = run.ended;
                 if !is_instant {
                     self.lead.ended(now.saturating_since(run.started));
@@ -286,16 +291,16 @@ impl Driver {
             // run.
             if self.lead.run_of(thread) == Some(id) {
                 let info = state.info(id);
-                state.runs.watch(Some(thread), id, info, now);
+                state.runs.watch(id, info, now);
             }
         });
     }
 
     /// Hands out a run, or queues it until its group has a place.
-    fn hand_out(&self, run: HandedOut) {
+    fn hand_out(&self, mut run: HandedOut) {
         self.may_watch.set(true);
-        let group = run.dispatch.group.clone();
-        let run = DueRun::new(self.timers.clone(), run, None);
+        let group = run.dispatch.group.take();
+        let run = AsyncRun::new(self.timers.clone(), run);
         let Some(group) = group else { return self.runner.launch(run) };
         group.enter(Box::new(InGroup { run, runner: Arc::downgrade(&self.runner) }));
     }
@@ -345,15 +350,15 @@ impl Driver {
 
 /// A run that waits for a place in its group.
 struct InGroup {
-    run: DueRun,
-    /// Weak, so that the queue of the group does not keep the executor alive.
+    run: AsyncRun,
+    /// Weak, so that the queue of the group does not keep the spawner alive.
     runner: Weak<Runner>,
 }
 
 impl Waiting for InGroup {
     fn start(mut self: Box<Self>, permit: GroupPermit) {
         self.run.permit = Some(permit);
-        // Without an executor the run is dropped, which reports it.
+        // Once the service is gone, the run is dropped, which reports it.
         if let Some(runner) = self.runner.upgrade() {
             runner.launch(self.run);
         }
