@@ -107,9 +107,9 @@ impl JobHandle {
 
     /// Cancels the job, and returns it.
     ///
-    /// `Ok` means that no run is in progress and no further one begins, even if it was handed out to
-    /// its group or as a future. If a cancel and a run race, exactly one wins, and the return value
-    /// says which.
+    /// `Ok` means that no run is in progress and no further one begins, even if it was handed out
+    /// to its group or as a future. If a cancel and a run race, exactly one wins, and the return
+    /// value says which.
     ///
     /// # Errors
     ///

@@ -100,8 +100,8 @@ impl OnRule<'_> {
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
         let tick = handle.ticks().length();
-        // The period is only used if a run is dropped: the run is retried after it. A shorter period
-        // would retry once for each period of a stall.
+        // The period is only used if a run is dropped: the run is retried after it. A shorter
+        // period would retry once for each period of a stall.
         let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
         let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat);
         let plan = repeat.and_then(|repeat| self.options.check(Some(repeat)));

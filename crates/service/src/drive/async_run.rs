@@ -63,7 +63,7 @@ impl AsyncRun {
         &self.timers
     }
 
-    /// What the leading thread must know of it before it begins.
+    /// The kind of task that the run is for the leading thread.
     pub(super) fn kind(&self) -> TaskKind {
         match &self.state {
             State::Due(run) if !run.dispatch.is_async => {
@@ -204,7 +204,7 @@ impl Future for AsyncRun {
                 }
             }
         }
-        // What begins next in the group is not inside of this run, which a stop would excuse.
+        // The next run of the group does not begin inside of this one, which a stop would excuse.
         drop(inside);
         drop(self.permit.take());
         Poll::Ready(())

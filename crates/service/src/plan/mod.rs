@@ -27,9 +27,10 @@ impl Handle {
         Periodic::new(self, period, self.now().checked_add(period))
     }
 
-    /// Runs a closure as soon as a thread of the service is free. Its deadline is the last tick that
-    /// has been reached, so it does not wait for the next one, unlike a plan with a delay of zero.
-    /// For jobs that are already due when they reach the program, such as jobs read from a store.
+    /// Runs a closure as soon as a thread of the service is free. Its deadline is the last tick
+    /// that has been reached, so it does not wait for the next one, unlike a plan with a delay of
+    /// zero. For jobs that are already due when they reach the program, such as jobs read from a
+    /// store.
     ///
     /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
     /// returns it if it has not begun. It counts towards [`max_jobs`](crate::Builder::max_jobs). It

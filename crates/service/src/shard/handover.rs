@@ -133,7 +133,7 @@ pub(crate) struct TakenJob<W: ?Sized> {
 /// A run that was handed out and waits only for the leading thread.
 pub(crate) type ReadyTask = Runnable<TaskKind>;
 
-/// What the leading thread must know of a run before it begins or continues.
+/// The kind of a run: read by the leading thread before each poll.
 #[derive(Clone, Copy)]
 pub(crate) enum TaskKind {
     /// A closure, which has its place in a group.

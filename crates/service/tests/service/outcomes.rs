@@ -1,4 +1,4 @@
-//! The results of cancel and refresh in every state of a job, and in races with its runs. Where runs
+//! The results of cancel and refresh in every state of a job, and in races with its runs. If runs
 //! are futures, the test decides when each begins, so every order of events is possible without a
 //! second thread.
 

@@ -229,7 +229,7 @@ fn a_job_at_the_last_moment_runs_or_is_refused() {
     assert_eq!((rig.scheduler.poll(last), job.unwrap().status()), (1, Status::Finished));
 }
 
-/// A run moves the next run of its own job to the present. And two jobs do so with each other.
+/// A run moves the next run of its job to the present. And two jobs do so with each other.
 #[test]
 fn jobs_that_move_each_other_to_the_present_keep_no_poll_from_returning() {
     let moves: fn(&JobHandle) = |job| job.refresh(ms(0)).unwrap();

@@ -1,6 +1,6 @@
 //! Random scripts of operations on jobs: move, pause, resume, run now, pause all, cancel. They come
-//! from outside and from the job's own runs. Runs are on the driving thread, or are futures that are
-//! kept and carried out in any order. In all cases no run is early, a job that is paused or
+//! from outside and from the job's own runs. Runs are on the driving thread, or are futures that
+//! are kept and carried out in any order. In all cases no run is early, a job that is paused or
 //! cancelled has no run, each one-shot job runs once, periodic jobs continue, and nothing is left
 //! in flight.
 
