@@ -1,7 +1,7 @@
 //! A run that was handed out, as a future for any executor. The run of a closure in a group is one
 //! too, and ready after one poll.
 
-use super::due_run::{self, RunSpan};
+use super::carry_out::{self, RunSpan};
 use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
@@ -107,10 +107,10 @@ fn begin(timers: &Handle, due: HandedOut) -> Option<Box<InProgress>> {
         return None;
     };
     run.started = shards.now();
-    let work = due_run::take_work(timers.shared(), &mut run);
+    let work = carry_out::take_work(timers.shared(), &mut run);
     let mut result = RunResult::default();
     let (facts, info) = (run.facts, run.info.as_ref());
-    let (future, span) = due_run::call_in_span(timers, facts, info, run.started, |run| {
+    let (future, span) = carry_out::call_in_span(timers, facts, info, run.started, |run| {
         if dispatch.is_async {
             return work.call_async(run, &mut result);
         }
@@ -125,8 +125,8 @@ fn begin(timers: &Handle, due: HandedOut) -> Option<Box<InProgress>> {
         // It panicked, or there is nothing to await.
         other => {
             let called = other.map(drop).map_err(EventKind::Panicked);
-            due_run::finish(timers, &mut run, None, called, result);
-            due_run::end(timers, run);
+            carry_out::finish(timers, &mut run, None, called, result);
+            carry_out::end(timers, run);
             None
         }
     }
@@ -140,7 +140,7 @@ fn abandon(timers: &Handle, HandedOut { id, turn, info, .. }: HandedOut) {
         None => shared.shards.hand_in(id, false),
         Some(run) => {
             shared.report(timers.job_handle(id, Some(info)), EventKind::Abandoned);
-            due_run::clean_up(shared, run, None);
+            carry_out::clean_up(shared, run, None);
         }
     }
 }
@@ -180,8 +180,8 @@ impl InProgress {
         discard(future);
         drop(entered);
         drop(limit);
-        due_run::finish(timers, &mut run, None, outcome, result);
-        due_run::end(timers, run);
+        carry_out::finish(timers, &mut run, None, outcome, result);
+        carry_out::end(timers, run);
     }
 }
 

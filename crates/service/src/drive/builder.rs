@@ -1,9 +1,9 @@
 //! Configuration.
 
 use super::async_run::AsyncRun;
-use super::executor::{Runner, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
+use super::spawner::Spawner;
 use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
 use crate::handle::Handle;
 use crate::shard::{DynTimer, JobIndex, Shards, default_wheel};
@@ -45,7 +45,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     /// `None`: the default of the service or scheduler.
     workers: Option<usize>,
-    spawner: Option<Spawner>,
+    spawner: Spawner,
     limit: Option<usize>,
     slow_after: Duration,
     observer: Option<Observer>,
@@ -59,7 +59,7 @@ impl Builder {
             tick: Duration::from_micros(50),
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
-            spawner: None,
+            spawner: Spawner { elsewhere: None },
             limit: None,
             slow_after: Duration::from_secs(1),
             observer: None,
@@ -135,7 +135,7 @@ impl Builder {
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
-        self.spawner = Some(Box::new(spawn));
+        self.spawner.elsewhere = Some(Box::new(spawn));
         self
     }
 
@@ -173,7 +173,7 @@ impl Builder {
     /// If the tick is out of range, the number of threads or jobs is zero or too high, or
     /// [`slow_after`](Self::slow_after) is zero.
     pub fn build(self) -> Result<Scheduler, BuildError> {
-        self.checked().map(|(timers, runner)| Scheduler::new(timers, runner))
+        self.checked().map(|(timers, spawner)| Scheduler::new(timers, spawner))
     }
 
     /// Builds a service and starts its threads.
@@ -186,11 +186,11 @@ impl Builder {
         self.shards.get_or_insert(processors.clamp(SHARDS.0, SHARDS.1));
         let default = processors.clamp(FEWEST_THREADS, MOST_THREADS);
         let threads = *self.workers.get_or_insert(default);
-        let (timers, runner) = self.checked()?;
-        Service::on_threads(timers, &Arc::new(runner), threads)
+        let (timers, spawner) = self.checked()?;
+        Service::on_threads(timers, &Arc::new(spawner), threads)
     }
 
-    fn checked(self) -> Result<(Handle, Runner), BuildError> {
+    fn checked(self) -> Result<(Handle, Spawner), BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         if let Some(limit) = self.limit.filter(|limit| !(1..=MOST_JOBS).contains(limit)) {
             return Err(BuildError::Limit(limit));
@@ -209,7 +209,7 @@ impl Builder {
         let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
         let (slow_after, observer) = (self.slow_after, self.observer);
         let timers = Handle::new(&Arc::new(Shared { shards, slow_after, observer }));
-        Ok((timers, Runner { spawner: self.spawner }))
+        Ok((timers, self.spawner))
     }
 }
 

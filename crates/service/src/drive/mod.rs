@@ -2,11 +2,11 @@
 
 mod async_run;
 mod builder;
-mod due_run;
-mod executor;
+mod carry_out;
 mod lead;
 mod scheduler;
 mod service;
+mod spawner;
 mod stopping;
 #[cfg(test)]
 mod tests;
@@ -29,9 +29,9 @@ use crate::shard::{
 };
 use crate::shared::Work;
 use crate::time::Moment;
-use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
+use spawner::Spawner;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -45,7 +45,7 @@ const RUNS: usize = 64;
 /// A driver: a thread of a service, or the owner of a scheduler.
 pub(crate) struct Driver {
     timers: Handle,
-    runner: Arc<Runner>,
+    spawner: Arc<Spawner>,
     lead: Member,
     /// The latest moment that was polled.
     now: Moment,
@@ -84,9 +84,9 @@ struct RareResults {
 }
 
 impl Driver {
-    fn new(timers: Handle, runner: Arc<Runner>, lead: Member) -> Self {
+    fn new(timers: Handle, spawner: Arc<Spawner>, lead: Member) -> Self {
         let (slow_check, may_watch) = (Cell::new(None), Cell::new(true));
-        Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
+        Self { timers, spawner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
     fn begin_poll(&mut self, now: Moment) {
@@ -159,7 +159,7 @@ impl Driver {
                 match ended.take() {
                     Some(LeaderRun::Other(run)) if rest.needs_cleanup => {
                         let _inside = shards.enter(Some(run.facts.id));
-                        due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
+                        carry_out::clean_up(self.timers.shared(), run, Some(&self.lead));
                         continue;
                     }
                     Some(_) => shards.notify_stop(stage),
@@ -231,7 +231,7 @@ impl Driver {
         self.begin(id, deadline, started, false);
         let _inside = self.timers.shards().enter(Some(id));
         let begun = (started, &self.lead);
-        let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
+        let (now, reported) = carry_out::call_plain(&self.timers, (id, deadline), begun, work);
         self.lead.ended(now.saturating_since(started));
         (now, reported)
     }
@@ -255,7 +255,7 @@ impl Driver {
                 if !is_instant {
                     self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
-                let reported = due_run::call(&self.timers, &mut run, &self.lead);
+                let reported = carry_out::call(&self.timers, &mut run, &self.lead);
                 let now = run.ended;
                 if !is_instant {
                     self.lead.ended(now.saturating_since(run.started));
@@ -301,8 +301,8 @@ impl Driver {
         self.may_watch.set(true);
         let group = run.dispatch.group.take();
         let run = AsyncRun::new(self.timers.clone(), run);
-        let Some(group) = group else { return self.runner.launch(run) };
-        group.enter(Box::new(InGroup { run, runner: Arc::downgrade(&self.runner) }));
+        let Some(group) = group else { return self.spawner.spawn(run) };
+        group.enter(Box::new(InGroup { run, spawner: Arc::downgrade(&self.spawner) }));
     }
 
     /// When there may be something to do again. From here on, the driver is woken for anything that
@@ -351,16 +351,16 @@ impl Driver {
 /// A run that waits for a place in its group.
 struct InGroup {
     run: AsyncRun,
-    /// Weak, so that the queue of the group does not keep the spawner alive.
-    runner: Weak<Runner>,
+    /// Weak, so that the queue of the group does not keep the user's closure alive.
+    spawner: Weak<Spawner>,
 }
 
 impl Waiting for InGroup {
     fn start(mut self: Box<Self>, permit: GroupPermit) {
         self.run.permit = Some(permit);
         // Once the service is gone, the run is dropped, which reports it.
-        if let Some(runner) = self.runner.upgrade() {
-            runner.launch(self.run);
+        if let Some(spawner) = self.spawner.upgrade() {
+            spawner.spawn(self.run);
         }
     }
 

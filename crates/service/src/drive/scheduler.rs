@@ -1,8 +1,8 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
 use super::builder::Builder;
-use super::executor::{Runner, close_ready};
 use super::lead::Member;
+use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::Handle;
@@ -54,8 +54,8 @@ impl Scheduler {
         Builder::new()
     }
 
-    pub(super) fn new(timers: Handle, runner: Runner) -> Self {
-        Self { driver: Driver::new(timers, Arc::new(runner), Member::alone()) }
+    pub(super) fn new(timers: Handle, spawner: Spawner) -> Self {
+        Self { driver: Driver::new(timers, Arc::new(spawner), Member::alone()) }
     }
 
     #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
 use super::builder::Builder;
-use super::executor::{Runner, close_ready};
 use super::lead::{Member, Pool, Role};
+use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back};
 use crate::error::BuildError;
 use crate::guard::discard;
@@ -67,7 +67,7 @@ impl Service {
     /// If a thread cannot be started, those that were started end.
     pub(super) fn on_threads(
         timers: Handle,
-        runner: &Arc<Runner>,
+        spawner: &Arc<Spawner>,
         threads: usize,
     ) -> Result<Self, BuildError> {
         let parkers: Vec<Parker> = (0..threads).map(|_| Parker::new()).collect();
@@ -81,7 +81,7 @@ impl Service {
         let mut service = Self { timers, pool, threads: Vec::new() };
         for (number, parker) in parkers.into_iter().enumerate() {
             let member = Member::new(&service.pool, number, by_hand);
-            let driver = Driver::new(service.handle(), Arc::clone(runner), member);
+            let driver = Driver::new(service.handle(), Arc::clone(spawner), member);
             let (pool, waker) = (Arc::clone(&service.pool), Arc::clone(&waker));
             let run = move || {
                 set_timer_slack(driver.timers.ticks().length());

@@ -5,17 +5,16 @@ use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::shard::{ReadyTask, TaskKind};
 
-pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
-
-pub(super) struct Runner {
-    /// Without one, the leading thread polls async runs.
-    pub(super) spawner: Option<Spawner>,
+/// Carries out runs that were handed out.
+pub(super) struct Spawner {
+    /// Spawns async runs on the user's runtime. Without it, the leading thread polls them.
+    pub(super) elsewhere: Option<Box<dyn Fn(AsyncRun) + Send + Sync>>,
 }
 
-impl Runner {
-    /// Hands out a run that needs no place in a group, or has one.
-    pub(super) fn launch(&self, run: AsyncRun) {
-        match (&self.spawner, run.kind()) {
+impl Spawner {
+    /// Spawns a run that needs no place in a group, or has one.
+    pub(super) fn spawn(&self, run: AsyncRun) {
+        match (&self.elsewhere, run.kind()) {
             // If it panics, the run is dropped and reported, and the driver continues.
             (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
             (_, kind) => spawn_here(run, kind),
