@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use wheelhouse_service::{BuildError, Event, EventKind, Run, Service, Stop};
+use wheelhouse_service::{BuildError, Event, EventKind, Run, Service, Status, Stop};
 
 #[test]
 fn a_service_with_nothing_to_do_does_nothing() {
@@ -72,8 +72,10 @@ fn dropping_waits_for_the_threads() {
         };
         timers.every(ms(1)).run(body).unwrap();
         arrives(&held.begun);
+        // When it is taken back, no further run begins in its shard, which is that of this thread.
+        let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
         let dropping = thread::spawn(move || drop(service));
-        wait_until(|| timers.is_stopped());
+        wait_until(|| other.status() == Status::Stopped);
         assert!(!dropping.is_finished(), "the run has not ended");
         drop(held);
         returns(move || dropping.join().unwrap());
