@@ -28,7 +28,8 @@ pub enum EventKind {
     ChannelFull,
     /// The channel of a value has no receiver. The job ends.
     ChannelClosed,
-    /// The executor dropped a run instead of running it. A periodic job continues.
+    /// A run that was handed out was dropped before its end: by the executor of
+    /// [`spawn_on`](crate::Builder::spawn_on), or with the service. A periodic job continues.
     Abandoned,
 }
 

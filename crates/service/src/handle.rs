@@ -98,8 +98,8 @@ impl Handle {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
-    /// Pauses all jobs: no further run begins, except runs that already wait for an executor or
-    /// their group. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still
+    /// Pauses all jobs: no further run begins, except runs that were handed out to their group or
+    /// as futures. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still
     /// be scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
     /// shard.
     pub fn pause(&self) {

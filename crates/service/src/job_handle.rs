@@ -57,7 +57,7 @@ impl JobHandle {
     }
 
     /// Returns `true` if the job waits for a run to begin. During a run it returns `false`, even if
-    /// others follow, unless the runs of the job overlap.
+    /// others follow.
     pub fn is_pending(&self) -> bool {
         self.status() == Status::Pending
     }
@@ -107,9 +107,9 @@ impl JobHandle {
 
     /// Cancels the job, and returns it.
     ///
-    /// `Ok` means that no further run begins, even if it waited for an executor or its group, and
-    /// that no run is in progress, unless the runs of the job may overlap. If a cancel and a run
-    /// race, exactly one wins, and the return value says which.
+    /// `Ok` means that no run is in progress and no further one begins, even if it was handed out
+    /// to its group or as a future. If a cancel and a run race, exactly one wins, and the return
+    /// value says which.
     ///
     /// # Errors
     ///
@@ -135,8 +135,9 @@ impl JobHandle {
 
     /// Moves the next run to `delay` from now, earlier or later. The schedule continues from there.
     ///
-    /// `Ok` means that the next run does not begin before that time, even if it was due and waited
-    /// for an executor or its group. If a periodic job is running, the run after this one is moved.
+    /// `Ok` means that the next run does not begin before that time, even if it was due and handed
+    /// out to its group or as a future. If a periodic job is running, the run after this one is
+    /// moved.
     ///
     /// # Errors
     ///
@@ -158,9 +159,8 @@ impl JobHandle {
     }
 
     /// Pauses the job: no further run begins until it is [resumed](Self::resume). A run in progress
-    /// continues; a run that waits for an executor or its group loses its turn. A paused job is
-    /// still scheduled: it can be cancelled, moved, and run [now](Self::run_now), and a stop
-    /// returns it.
+    /// continues; a run that was handed out and has not begun loses its turn. A paused job is still
+    /// scheduled: it can be cancelled, moved, and run [now](Self::run_now), and a stop returns it.
     ///
     /// A one-shot job without name or key takes some 200 bytes more from then on.
     ///

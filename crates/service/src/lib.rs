@@ -31,8 +31,8 @@
 //! * **Control**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
 //!   [pause](JobHandle::pause), [run now](JobHandle::run_now); by handle or by [unique
 //!   key](OneShot::key); [list](Handle::jobs) all jobs; [end](Run::end) a job from inside.
-//! * **Where**: on [N threads](Builder::workers) or an [executor](Builder::executor), async jobs on
-//!   a [runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
+//! * **Where**: on [N threads](Builder::workers), async jobs also on your
+//!   [runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
 //! * **Stop**: [wait, drain, or return at once](Stop), also [async](Service::stop_async). It
 //!   returns each job that did not run.
 //! * **Observability**: [counters, lateness and run time](Snapshot); [events](Event); with the
@@ -98,9 +98,9 @@
 //! 3. **In order.** Jobs are dispatched in the order of the ticks of their deadlines. With one
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
-//!    are two exceptions. With [`Missed::Burst`], if the runs of a job take a period or longer, or
-//!    overlap, a run that makes up for a missed period begins after all jobs that are due by then.
-//!    When all jobs are [resumed](Handle::resume), the order holds among the jobs of each thread.
+//!    are two exceptions. With [`Missed::Burst`], if the runs of a job take a period or longer, a
+//!    run that makes up for a missed period begins after all jobs that are due by then. When all
+//!    jobs are [resumed](Handle::resume), the order holds among the jobs of each thread.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
@@ -187,7 +187,7 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{AsyncRun, Builder, DueRun, Scheduler, Service, Stop, Stopped, Stopping};
+pub use drive::{AsyncRun, Builder, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::EventKind;
 pub use handle::Handle;

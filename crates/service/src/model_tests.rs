@@ -10,11 +10,14 @@ mod stopping;
 use crate::sync::Parker;
 use crate::work::CallOnce;
 use crate::{
-    ChangeError, DueRun, Handle, JobHandle, ManualClock, Moment, Run, Scheduler, Service, Status,
+    AsyncRun, ChangeError, Handle, JobHandle, ManualClock, Moment, Run, Scheduler, Service, Status,
 };
 use loom::thread;
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// Runs a test in every order with at most `interruptions` preemptions that are not forced. Nearly
@@ -49,13 +52,13 @@ fn check_service(
 }
 
 /// Runs that were handed out.
-type KeptRuns = Arc<Mutex<Vec<DueRun>>>;
+type KeptRuns = Arc<Mutex<Vec<AsyncRun>>>;
 
 fn scheduler() -> (Scheduler, KeptRuns) {
     let held = KeptRuns::default();
     let keep = Arc::clone(&held);
-    let executor = move |run: DueRun| keep.lock().unwrap().push(run);
-    (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)
+    let spawn = move |run| keep.lock().unwrap().push(run);
+    (Scheduler::builder().clock(ManualClock::new()).spawn_on(spawn).build().unwrap(), held)
 }
 
 /// A job, and a function that returns how often it ran. The counter is that of the standard
@@ -170,11 +173,18 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
 fn due_job(
     scheduler: &mut Scheduler,
     held: &KeptRuns,
-) -> (JobHandle, impl Fn() -> usize + use<>, DueRun) {
-    let (job, ran) = counted();
-    let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
+) -> (JobHandle, impl Fn() -> usize + use<>, AsyncRun) {
+    let ((job, ran), timers) = (counted(), scheduler.handle());
+    let plan = timers.after(Duration::ZERO).named("job");
+    let handle = plan.run_async(|run: &Run<'_>| ready(job(run))).unwrap();
     scheduler.poll(Moment::ORIGIN);
     (handle, ran, held.lock().unwrap().pop().unwrap())
+}
+
+/// Polls an async run that is ready at once.
+fn carry_out(mut run: AsyncRun) {
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(Pin::new(&mut run).poll(&mut context).is_ready());
 }
 
 #[test]
@@ -191,7 +201,7 @@ fn change_and_run(cancel: bool) {
     let (other, later) = (handle.clone(), Moment::from_nanos(5_000_000));
     let change = move || if cancel { other.cancel().map(drop) } else { other.reschedule(later) };
     let changer = thread::spawn(change);
-    due.run();
+    carry_out(due);
     let changed = changer.join().unwrap();
     scheduler.poll(Moment::ORIGIN);
     assert!(held.lock().unwrap().is_empty(), "nothing more is due");

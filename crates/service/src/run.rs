@@ -1,6 +1,5 @@
 //! The run that a job is in: its properties, and how to end the job from inside.
 
-use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::Ending;
 use crate::job_handle::JobHandle;
@@ -69,15 +68,14 @@ impl Run<'_> {
     }
 
     /// Ends the job: no run follows this one, not even a retry, and the job is
-    /// [finished](crate::Status::Finished) when this run ends. If the runs of the job overlap,
-    /// other runs in progress continue.
+    /// [finished](crate::Status::Finished) when this run ends.
     ///
     /// The future of an async job cannot keep the `Run`. It captures [`job`](Self::job) instead and
     /// calls [`JobHandle::cancel`], which returns [`Running`](crate::ChangeError::Running): this
     /// run continues, and no other follows.
     pub fn end(&self) {
-        // The result is `Running`, or the work if the runs of the job overlap. Neither is needed.
-        discard(self.job().end_as(Ending::Finished));
+        // An error: the job is running, or was returned and is run by hand.
+        drop(self.job().end_as(Ending::Finished));
     }
 
     /// Sets the next run of a job with a rule to `jitter_delay` after a wall-clock time. Returns

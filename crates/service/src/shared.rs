@@ -33,15 +33,9 @@ pub(crate) trait Work: Any + Send {
         None
     }
 
-    /// A second copy, for a run that overlaps with one in progress. `None` if the runs of this work
-    /// cannot overlap.
-    fn fork(&self) -> Option<Box<dyn Work>> {
-        None
-    }
-
-    /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
-    /// the leading thread even if closures run on an executor, so no slow job delays it, and such
-    /// work is done in the order of deadlines.
+    /// Returns `true` if it takes only an instant and calls no closure of the user. Such work is
+    /// done on the leading thread in the order of deadlines: it waits for no group, and the lead is
+    /// not taken in it.
     fn is_instant(&self) -> bool {
         false
     }
@@ -92,10 +86,6 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 impl ShardWork for dyn Work {
-    fn fork(&self) -> Option<Box<Self>> {
-        Work::fork(self)
-    }
-
     fn is_instant(&self) -> bool {
         Work::is_instant(self)
     }

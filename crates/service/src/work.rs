@@ -5,7 +5,6 @@ use crate::event::EventKind;
 use crate::shared::{Run, RunFuture, RunResult, Undelivered, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::fmt::Display;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Puts work back after it was called, also if it panics.
@@ -56,7 +55,7 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
     }
 }
 
-/// A closure that runs repeatedly, one run at a time, and may fail.
+/// A closure that runs repeatedly, and may fail.
 pub(crate) struct CallEach<F>(pub(crate) F);
 
 impl<F, T: RunOutput> Work for CallEach<F>
@@ -67,19 +66,6 @@ where
         call_again(self, result, |work, result| {
             result.error = (work.0)(run).into_result().err();
         });
-    }
-}
-
-/// A closure whose runs may overlap.
-pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
-
-impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
-        call_again(self, result, |work, _| (work.0)(run));
-    }
-
-    fn fork(&self) -> Option<Box<dyn Work>> {
-        Some(Box::new(Self(Arc::clone(&self.0))))
     }
 }
 

@@ -63,7 +63,7 @@ impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
     }
 }
 
-/// When a run that an executor dropped is retried.
+/// When a run that was dropped before it began is retried.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// A job at the times that a rule names: from [`Handle::on`]. Nothing is scheduled until
@@ -83,7 +83,7 @@ const RETRY: Duration = Duration::from_secs(60);
 /// run calls [`Run::end`]. A rule without a time in the future is refused:
 /// [`Reason::NoOccurrence`]. The last run of a rule that ends is not [retried](Self::retry). If the
 /// rule panics, that is reported as a panic of the job, and the rule is asked again after a minute.
-/// A run that an executor dropped is retried after a minute.
+/// A run that was dropped before it began is retried after a minute.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OnRule<'h> {
     options: Options<'h>,
@@ -100,8 +100,8 @@ impl OnRule<'_> {
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
         let tick = handle.ticks().length();
-        // The period is only used if an executor drops a run: the run is retried after it. A
-        // shorter period would retry once for each period of a stall.
+        // The period is only used if a run is dropped: the run is retried after it. A shorter
+        // period would retry once for each period of a stall.
         let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
         let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat);
         let plan = repeat.and_then(|repeat| self.options.check(Some(repeat)));

@@ -1,13 +1,14 @@
-//! A run that is a future, for any executor of futures.
+//! A run that was handed out, as a future for any executor. The run of a closure in a group is one
+//! too, and ready after one poll.
 
-use super::due_run::{self, DueRun, RunSpan};
+use super::carry_out::{self, RunSpan};
 use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::{GroupPermit, Id, Info};
+use crate::job::{GroupPermit, Id};
 use crate::job_handle::JobHandle;
-use crate::shard::ActiveRun;
+use crate::shard::{ActiveRun, HandedOut, TaskKind};
 use crate::shared::{RunFuture, RunResult, Work};
 use std::fmt;
 use std::mem::replace;
@@ -25,12 +26,14 @@ use std::task::{Context, Poll};
 pub struct AsyncRun {
     timers: Handle,
     state: State,
-    /// It is polled by the leading thread, and counted there.
+    /// Its place in a group. Released last.
+    pub(super) permit: Option<GroupPermit>,
+    /// It is a future that the leading thread polls, and counted there.
     counted: bool,
 }
 
 enum State {
-    Due(DueRun),
+    Due(HandedOut),
     /// In a box, so that the future is small before it begins.
     InProgress(Box<InProgress>),
     Over,
@@ -43,52 +46,101 @@ struct InProgress {
     limit: Option<Sleep>,
     result: RunResult,
     span: RunSpan,
-    /// Its place in a group. Released last.
-    permit: Option<GroupPermit>,
 }
 
 impl AsyncRun {
-    pub(super) fn new(run: DueRun, counted: bool) -> Self {
-        if counted {
-            run.timers.shards().ready.add_task();
-        }
-        Self { timers: run.timers.clone(), state: State::Due(run), counted }
+    pub(super) fn new(timers: Handle, run: HandedOut) -> Self {
+        Self { timers, state: State::Due(run), permit: None, counted: false }
     }
 
-    fn id_and_info(&self) -> Option<(Id, &Option<Arc<Info>>)> {
+    /// The leading thread will poll it. A future may wait elsewhere in between, so it is counted.
+    pub(super) fn count(&mut self) {
+        self.timers.shards().ready.add_task();
+        self.counted = true;
+    }
+
+    pub(super) fn timers(&self) -> &Handle {
+        &self.timers
+    }
+
+    /// The kind of task that the run is for the leading thread.
+    pub(super) fn kind(&self) -> TaskKind {
         match &self.state {
-            State::Due(due) => Some((due.handed_out().id, &due.handed_out().info)),
-            State::InProgress(state) => Some((state.run.facts.id, &state.run.info)),
+            State::Due(run) if !run.dispatch.is_async => {
+                TaskKind::Closure { blocks: run.dispatch.blocks }
+            }
+            _ => TaskKind::Future,
+        }
+    }
+
+    /// Returns `true` if its job was cancelled, moved or paused before it began.
+    pub(super) fn is_over(&self) -> bool {
+        let State::Due(HandedOut { id, turn, .. }) = self.state else { return false };
+        !self.timers.shards().with(id.shard(), |state| state.is_turn(id, turn))
+    }
+
+    fn id(&self) -> Option<Id> {
+        match &self.state {
+            State::Due(run) => Some(run.id),
+            State::InProgress(state) => Some(state.run.facts.id),
             State::Over => None,
         }
     }
 
     /// The job. `None` when the run is over.
     pub fn job(&self) -> Option<JobHandle> {
-        self.id_and_info().map(|(id, info)| self.timers.job_handle(id, info.clone()))
+        let info = match &self.state {
+            State::Due(run) => Some(Arc::clone(&run.info)),
+            State::InProgress(state) => state.run.info.clone(),
+            State::Over => None,
+        };
+        self.id().map(|id| self.timers.job_handle(id, info))
     }
 }
 
-fn begin(timers: &Handle, mut due: DueRun) -> Option<Box<InProgress>> {
-    let mut run = due.begin()?;
-    let work = due_run::take_work(timers.shared(), &mut run);
+/// Begins a run, unless its turn is over. `None` if it has ended.
+fn begin(timers: &Handle, due: HandedOut) -> Option<Box<InProgress>> {
+    let HandedOut { id, turn, dispatch, .. } = due;
+    let (shards, now) = (timers.shards(), timers.now());
+    let Some(mut run) = shards.with(id.shard(), |state| state.begin_turn(id, turn, now)) else {
+        shards.hand_in(id, false);
+        return None;
+    };
+    run.started = shards.now();
+    let work = carry_out::take_work(timers.shared(), &mut run);
     let mut result = RunResult::default();
     let (facts, info) = (run.facts, run.info.as_ref());
-    let (future, span) = due_run::call_in_span(timers, facts, info, run.started, |run| {
-        work.call_async(run, &mut result)
+    let (future, span) = carry_out::call_in_span(timers, facts, info, run.started, |run| {
+        if dispatch.is_async {
+            return work.call_async(run, &mut result);
+        }
+        work.call(run, &mut result);
+        None
     });
-    let permit = due.permit.take();
     match future {
         Ok(Some(future)) => {
             let limit = future.limit.map(|limit| timers.sleep(limit).limiting_run());
-            Some(Box::new(InProgress { run, future, limit, result, span, permit }))
+            Some(Box::new(InProgress { run, future, limit, result, span }))
         }
-        // It panicked, or had nothing to await.
+        // It panicked, or there is nothing to await.
         other => {
             let called = other.map(drop).map_err(EventKind::Panicked);
-            due_run::finish(timers, &mut run, None, called, result);
-            due_run::end(timers, run);
+            carry_out::finish(timers, &mut run, None, called, result);
+            carry_out::end(timers, run);
             None
+        }
+    }
+}
+
+/// A run was dropped before it began.
+fn abandon(timers: &Handle, HandedOut { id, turn, info, .. }: HandedOut) {
+    let shared = timers.shared();
+    let now = shared.shards.now();
+    match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
+        None => shared.shards.hand_in(id, false),
+        Some(run) => {
+            shared.report(timers.job_handle(id, Some(info)), EventKind::Abandoned);
+            carry_out::clean_up(shared, run, None);
         }
     }
 }
@@ -122,15 +174,14 @@ impl InProgress {
     }
 
     fn end(self, timers: &Handle, outcome: Result<(), EventKind>) {
-        let Self { mut run, future, limit, result, span, permit } = self;
+        let Self { mut run, future, limit, result, span } = self;
         // The future and what it owns are dropped before the run is over.
         let entered = span.enter();
         discard(future);
         drop(entered);
         drop(limit);
-        due_run::finish(timers, &mut run, None, outcome, result);
-        due_run::end(timers, run);
-        drop(permit);
+        carry_out::finish(timers, &mut run, None, outcome, result);
+        carry_out::end(timers, run);
     }
 }
 
@@ -138,38 +189,43 @@ impl Future for AsyncRun {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = self.timers.shards().enter(self.id_and_info().map(|(id, _)| id));
+        let inside = self.timers.shards().enter(self.id());
         let in_progress = match replace(&mut self.state, State::Over) {
             State::Due(due) => begin(&self.timers, due),
             State::InProgress(in_progress) => Some(in_progress),
             State::Over => None,
         };
-        let Some(mut in_progress) = in_progress else { return Poll::Ready(()) };
-        match in_progress.poll(context) {
-            Poll::Ready(outcome) => {
-                in_progress.end(&self.timers, outcome);
-                Poll::Ready(())
-            }
-            Poll::Pending => {
-                self.state = State::InProgress(in_progress);
-                Poll::Pending
+        if let Some(mut in_progress) = in_progress {
+            match in_progress.poll(context) {
+                Poll::Ready(outcome) => in_progress.end(&self.timers, outcome),
+                Poll::Pending => {
+                    self.state = State::InProgress(in_progress);
+                    return Poll::Pending;
+                }
             }
         }
+        // The next run of the group does not begin inside of this one, which a stop would excuse.
+        drop(inside);
+        drop(self.permit.take());
+        Poll::Ready(())
     }
 }
 
 impl Drop for AsyncRun {
     fn drop(&mut self) {
-        match replace(&mut self.state, State::Over) {
-            State::InProgress(state) => {
-                let shards = self.timers.shards();
-                let id = state.run.facts.id;
-                let _inside = shards.enter(Some(id));
-                shards.with(id.shard(), |state| state.counts.abandoned += 1);
-                state.end(&self.timers, Err(EventKind::Abandoned));
+        if let Some(id) = self.id() {
+            let inside = self.timers.shards().enter(Some(id));
+            match replace(&mut self.state, State::Over) {
+                State::Due(due) => abandon(&self.timers, due),
+                State::InProgress(state) => {
+                    self.timers.shards().with(id.shard(), |state| state.counts.abandoned += 1);
+                    state.end(&self.timers, Err(EventKind::Abandoned));
+                }
+                State::Over => {}
             }
-            other => drop(other),
+            drop(inside);
         }
+        drop(self.permit.take());
         if self.counted {
             self.timers.shards().ready.remove_task();
         }

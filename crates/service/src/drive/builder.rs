@@ -1,11 +1,11 @@
 //! Configuration.
 
 use super::async_run::AsyncRun;
-use super::due_run::DueRun;
-use super::executor::{Executor, Runner, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
+use super::spawner::Spawner;
 use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
+use crate::handle::Handle;
 use crate::shard::{DynTimer, JobIndex, Shards, default_wheel};
 use crate::shared::{Event, Observer, Shared};
 use crate::time::{Clock, MonotonicClock, Ticks};
@@ -45,8 +45,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     /// `None`: the default of the service or scheduler.
     workers: Option<usize>,
-    executor: Option<Executor>,
-    spawner: Option<Spawner>,
+    spawner: Spawner,
     limit: Option<usize>,
     slow_after: Duration,
     observer: Option<Observer>,
@@ -60,8 +59,7 @@ impl Builder {
             tick: Duration::from_micros(50),
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
-            executor: None,
-            spawner: None,
+            spawner: Spawner { elsewhere: None },
             limit: None,
             slow_after: Duration::from_secs(1),
             observer: None,
@@ -106,7 +104,7 @@ impl Builder {
 
     /// Sets the number of threads of a [`Service`]: by default one for each processor, and at least
     /// four. At most that many closures run at once. Zero is refused. A [`Scheduler`] has no
-    /// threads until it is [started](Scheduler::start).
+    /// threads.
     ///
     /// One thread leads: it takes out the due jobs and runs them. Another stands by. When the
     /// leader has been in one run for 200 microseconds, the *patience*, the other takes the lead,
@@ -117,42 +115,15 @@ impl Builder {
     /// one another on one thread, so together they use one processor at most.
     ///
     /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
-    /// job waits for the one before.
+    /// [lateness](crate::Snapshot::lateness) shows it. With one thread each job waits for the one
+    /// before.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.
     ///
-    /// Of this and [`executor`](Self::executor) the last call wins.
+    /// To run closures elsewhere, plan them as async jobs, and see [`spawn_on`](Self::spawn_on).
     pub fn workers(mut self, workers: usize) -> Self {
-        (self.workers, self.executor) = (Some(workers), None);
-        self
-    }
-
-    /// Runs closures on this executor, which receives each run and calls [`DueRun::run`] soon, on
-    /// any thread. The service then has a single thread, which sends values, wakes futures, and
-    /// polls async jobs unless they are [spawned elsewhere](Self::spawn_on). That thread calls
-    /// `executor`, which must return soon: until then nothing else comes due. An executor without
-    /// room may drop a run. That is reported, and does not affect other jobs.
-    ///
-    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait),
-    /// which waits for all runs that were handed out. After the run was executed, dropped or passed
-    /// on, it may. At any time it may use [`Stop::Now`](crate::Stop::Now), or
-    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at its limit: the stop then returns the
-    /// job of the run.
-    ///
-    /// ```
-    /// use wheelhouse_service::{DueRun, Service};
-    ///
-    /// // A thread for each run; a thread pool has the same shape.
-    /// let on_a_thread = |run: DueRun| drop(std::thread::spawn(|| run.run()));
-    /// let service = Service::builder().executor(on_a_thread).start()?;
-    /// # drop(service);
-    /// # Ok::<(), wheelhouse_service::BuildError>(())
-    /// ```
-    pub fn executor(mut self, executor: impl Fn(DueRun) + Send + Sync + 'static) -> Self {
-        self.workers = None;
-        self.executor = Some(Box::new(executor));
+        self.workers = Some(workers);
         self
     }
 
@@ -164,7 +135,7 @@ impl Builder {
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
-        self.spawner = Some(Box::new(spawn));
+        self.spawner.elsewhere = Some(Box::new(spawn));
         self
     }
 
@@ -195,37 +166,17 @@ impl Builder {
 }
 
 impl Builder {
-    /// Builds a scheduler without a thread.
+    /// Builds a scheduler, which has no thread.
     ///
     /// # Errors
     ///
     /// If the tick is out of range, the number of threads or jobs is zero or too high, or
     /// [`slow_after`](Self::slow_after) is zero.
     pub fn build(self) -> Result<Scheduler, BuildError> {
-        let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
-        if let Some(limit) = self.limit.filter(|limit| !(1..=MOST_JOBS).contains(limit)) {
-            return Err(BuildError::Limit(limit));
-        }
-        if self.slow_after.is_zero() {
-            return Err(BuildError::SlowAfterZero);
-        }
-        let threads = self.workers.unwrap_or(1);
-        if !(1..=MOST_THREADS).contains(&threads) {
-            return Err(BuildError::Workers(threads));
-        }
-        let runner = Runner { executor: self.executor, spawner: self.spawner };
-        let own_wheels = self.backend.is_none();
-        let wheels = match self.backend {
-            Some(backend) => vec![backend],
-            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| default_wheel()).collect(),
-        };
-        let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
-        let (slow_after, observer) = (self.slow_after, self.observer);
-        let shared = Arc::new(Shared { shards, slow_after, observer });
-        Ok(Scheduler::new(&shared, runner, threads))
+        self.checked().map(|(timers, spawner)| Scheduler::new(timers, spawner))
     }
 
-    /// Builds a service and starts it.
+    /// Builds a service and starts its threads.
     ///
     /// # Errors
     ///
@@ -233,10 +184,32 @@ impl Builder {
     pub fn start(mut self) -> Result<Service, BuildError> {
         let processors = available_parallelism().map_or(1, NonZero::get);
         self.shards.get_or_insert(processors.clamp(SHARDS.0, SHARDS.1));
-        if self.executor.is_none() {
-            self.workers.get_or_insert(processors.clamp(FEWEST_THREADS, MOST_THREADS));
+        let default = processors.clamp(FEWEST_THREADS, MOST_THREADS);
+        let threads = *self.workers.get_or_insert(default);
+        let (timers, spawner) = self.checked()?;
+        Service::on_threads(timers, &Arc::new(spawner), threads)
+    }
+
+    fn checked(self) -> Result<(Handle, Spawner), BuildError> {
+        let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
+        if let Some(limit) = self.limit.filter(|limit| !(1..=MOST_JOBS).contains(limit)) {
+            return Err(BuildError::Limit(limit));
         }
-        self.build()?.start()
+        if self.slow_after.is_zero() {
+            return Err(BuildError::SlowAfterZero);
+        }
+        if let Some(threads) = self.workers.filter(|its| !(1..=MOST_THREADS).contains(its)) {
+            return Err(BuildError::Workers(threads));
+        }
+        let own_wheels = self.backend.is_none();
+        let wheels = match self.backend {
+            Some(backend) => vec![backend],
+            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| default_wheel()).collect(),
+        };
+        let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
+        let (slow_after, observer) = (self.slow_after, self.observer);
+        let timers = Handle::new(&Arc::new(Shared { shards, slow_after, observer }));
+        Ok((timers, self.spawner))
     }
 }
 

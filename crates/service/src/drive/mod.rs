@@ -2,18 +2,17 @@
 
 mod async_run;
 mod builder;
-mod due_run;
-mod executor;
+mod carry_out;
 mod lead;
 mod scheduler;
 mod service;
+mod spawner;
 mod stopping;
 #[cfg(test)]
 mod tests;
 
 pub use async_run::AsyncRun;
 pub use builder::Builder;
-pub use due_run::DueRun;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
 pub use scheduler::Scheduler;
@@ -26,13 +25,13 @@ use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
 use crate::job_handle::Job;
 use crate::shard::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, SlowRun, StopStage, Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind, Watch,
 };
 use crate::shared::Work;
 use crate::time::Moment;
-use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
+use spawner::Spawner;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -46,7 +45,7 @@ const RUNS: usize = 64;
 /// A driver: a thread of a service, or the owner of a scheduler.
 pub(crate) struct Driver {
     timers: Handle,
-    runner: Arc<Runner>,
+    spawner: Arc<Spawner>,
     lead: Member,
     /// The latest moment that was polled.
     now: Moment,
@@ -64,6 +63,15 @@ enum LeaderRun {
     Other(ActiveRun<dyn Work>),
 }
 
+impl LeaderRun {
+    fn id(&self) -> Id {
+        match self {
+            Self::Plain(id, ..) => *id,
+            Self::Other(run) => run.facts.id,
+        }
+    }
+}
+
 /// The results of a [step](Driver::step) that are large and rare.
 #[derive(Default)]
 struct RareResults {
@@ -76,9 +84,9 @@ struct RareResults {
 }
 
 impl Driver {
-    fn new(timers: Handle, runner: Arc<Runner>, lead: Member) -> Self {
+    fn new(timers: Handle, spawner: Arc<Spawner>, lead: Member) -> Self {
         let (slow_check, may_watch) = (Cell::new(None), Cell::new(true));
-        Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
+        Self { timers, spawner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
     fn begin_poll(&mut self, now: Moment) {
@@ -114,23 +122,19 @@ impl Driver {
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
-            && let Some(ready) = shards.ready.pop(*most == 0)
+            && let Some(run) = shards.ready.pop(*most == 0)
         {
             runs += 1;
             let started = shards.now();
-            let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
-            match ready {
-                ReadyItem::Run(run, permit) => {
-                    self.may_watch.set(true);
-                    begin(run.dispatch.blocks);
-                    DueRun::new(self.timers.clone(), run, Some(permit)).run();
-                }
-                ReadyItem::Poll(task) => {
+            let blocks = match *run.metadata() {
+                TaskKind::Closure { blocks } => blocks,
+                TaskKind::Future => {
                     *most -= 1;
-                    begin(false);
-                    task.run();
+                    false
                 }
-            }
+            };
+            self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            run.run();
             self.lead.ended(shards.now().saturating_since(started));
         }
         runs
@@ -155,7 +159,7 @@ impl Driver {
                 match ended.take() {
                     Some(LeaderRun::Other(run)) if rest.needs_cleanup => {
                         let _inside = shards.enter(Some(run.facts.id));
-                        due_run::clean_up(self.timers.shared(), run, Some(&self.lead));
+                        carry_out::clean_up(self.timers.shared(), run, Some(&self.lead));
                         continue;
                     }
                     Some(_) => shards.notify_stop(stage),
@@ -193,8 +197,10 @@ impl Driver {
         may_run: bool,
         rest: &mut RareResults,
     ) -> (Option<PlainRun<dyn Work>>, StopStage) {
-        if ended.is_some() && self.lead.clear_run() {
-            state.runs.unwatch_thread(self.lead.number());
+        if let Some(run) = ended
+            && self.lead.clear_run()
+        {
+            state.runs.unwatch(run.id());
         }
         match ended {
             Some(LeaderRun::Plain(id, deadline, started)) => {
@@ -205,8 +211,7 @@ impl Driver {
         }
         let mut plain = None;
         if !rest.needs_cleanup && may_run && self.lead.leads() {
-            let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
-            plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
+            plain = state.pop_due(upto, now, self.timers.clock(), &mut rest.due);
         }
         rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
         (plain, state.stage())
@@ -226,7 +231,7 @@ impl Driver {
         self.begin(id, deadline, started, false);
         let _inside = self.timers.shards().enter(Some(id));
         let begun = (started, &self.lead);
-        let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
+        let (now, reported) = carry_out::call_plain(&self.timers, (id, deadline), begun, work);
         self.lead.ended(now.saturating_since(started));
         (now, reported)
     }
@@ -250,7 +255,7 @@ impl Driver {
                 if !is_instant {
                     self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
-                let reported = due_run::call(&self.timers, &mut run, Some(&self.lead));
+                let reported = carry_out::call(&self.timers, &mut run, &self.lead);
                 let now = run.ended;
                 if !is_instant {
                     self.lead.ended(now.saturating_since(run.started));
@@ -286,18 +291,18 @@ impl Driver {
             // run.
             if self.lead.run_of(thread) == Some(id) {
                 let info = state.info(id);
-                state.runs.watch(Some(thread), id, info, now);
+                state.runs.watch(id, info, now);
             }
         });
     }
 
     /// Hands out a run, or queues it until its group has a place.
-    fn hand_out(&self, run: HandedOut) {
+    fn hand_out(&self, mut run: HandedOut) {
         self.may_watch.set(true);
-        let group = run.dispatch.group.clone();
-        let run = DueRun::new(self.timers.clone(), run, None);
-        let Some(group) = group else { return self.runner.launch(run) };
-        group.enter(Box::new(InGroup { run, runner: Arc::downgrade(&self.runner) }));
+        let group = run.dispatch.group.take();
+        let run = AsyncRun::new(self.timers.clone(), run);
+        let Some(group) = group else { return self.spawner.spawn(run) };
+        group.enter(Box::new(InGroup { run, spawner: Arc::downgrade(&self.spawner) }));
     }
 
     /// When there may be something to do again. From here on, the driver is woken for anything that
@@ -345,17 +350,17 @@ impl Driver {
 
 /// A run that waits for a place in its group.
 struct InGroup {
-    run: DueRun,
-    /// Weak, so that the queue of the group does not keep the executor alive.
-    runner: Weak<Runner>,
+    run: AsyncRun,
+    /// Weak, so that the queue of the group does not keep the user's closure alive.
+    spawner: Weak<Spawner>,
 }
 
 impl Waiting for InGroup {
     fn start(mut self: Box<Self>, permit: GroupPermit) {
         self.run.permit = Some(permit);
-        // Without an executor the run is dropped, which reports it.
-        if let Some(runner) = self.runner.upgrade() {
-            runner.launch(self.run);
+        // Once the service is gone, the run is dropped, which reports it.
+        if let Some(spawner) = self.spawner.upgrade() {
+            spawner.spawn(self.run);
         }
     }
 

@@ -1,14 +1,13 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
 use super::builder::Builder;
-use super::executor::{Runner, close_ready};
 use super::lead::Member;
+use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job_handle::Job;
 use crate::shard::StopStage;
-use crate::shared::Shared;
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +19,7 @@ const ROUNDS: u32 = 1_000;
 ///
 /// Any thread schedules jobs through [handles](Self::handle). The owner of the scheduler calls
 /// [`poll`](Self::poll), which runs the due jobs, and then sleeps until
-/// [`next_wakeup`](Self::next_wakeup). [`start`](Self::start) converts it into a
-/// [`Service`](crate::Service), whose threads do the same.
+/// [`next_wakeup`](Self::next_wakeup). The threads of a [`Service`](crate::Service) do the same.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,29 +46,21 @@ const ROUNDS: u32 = 1_000;
 /// [`stop`](Self::stop) returns the jobs.
 pub struct Scheduler {
     driver: Driver,
-    /// The number of threads of the service that it may become.
-    pub(super) threads: usize,
-    /// A service has taken it over.
-    left: bool,
 }
 
 impl Scheduler {
-    /// Configures tick, limit, workers, clock, backend ...
+    /// Configures tick, limit, clock, backend ...
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    pub(super) fn new(shared: &Arc<Shared>, runner: Runner, threads: usize) -> Self {
-        let driver = Driver::new(Handle::new(shared), Arc::new(runner), Member::alone());
-        Self { driver, threads, left: false }
+    pub(super) fn new(timers: Handle, spawner: Spawner) -> Self {
+        Self { driver: Driver::new(timers, Arc::new(spawner), Member::alone()) }
     }
 
+    #[cfg(test)]
     pub(crate) fn driver(&self) -> &Driver {
         &self.driver
-    }
-
-    pub(super) fn leave(mut self) {
-        self.left = true;
     }
 
     /// Returns a handle that schedules jobs, from any thread.
@@ -86,9 +76,8 @@ impl Scheduler {
     }
 
     /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
-    /// of runs. If there is an executor, closures are handed to it. Futures, sent values and async
-    /// jobs that were woken are always handled here. In the number, handing out a run to its group
-    /// or as a future counts as one, and so does each poll of the future.
+    /// of runs. In the number, handing out a run to its group or as a future counts as one, and so
+    /// does each poll of the future here.
     ///
     /// All changes made before the call take effect. Jobs that are scheduled, or moved to the
     /// present, while jobs run are for the next call, and [`next_wakeup`](Self::next_wakeup)
@@ -172,7 +161,7 @@ impl Scheduler {
 
 impl Drop for Scheduler {
     fn drop(&mut self) {
-        if !self.left && !self.driver.timers.is_stopped() {
+        if !self.driver.timers.is_stopped() {
             self.end().into_iter().for_each(discard);
         }
     }

@@ -1,9 +1,8 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
 use super::builder::Builder;
-use super::executor::close_ready;
 use super::lead::{Member, Pool, Role};
-use super::scheduler::Scheduler;
+use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back};
 use crate::error::BuildError;
 use crate::guard::discard;
@@ -64,32 +63,25 @@ pub struct Stopped {
     pub running: usize,
 }
 
-impl Scheduler {
-    /// Starts the [threads](Builder::workers) of the scheduler, or a single one if no number was
-    /// set. This consumes the scheduler, so it cannot be started twice. Unless set otherwise, the
-    /// service has the single shard of the scheduler; [`Builder::start`] uses at least four shards
-    /// and threads.
-    ///
-    /// # Errors
-    ///
-    /// If a thread cannot be started. The scheduler is then dropped together with the jobs that
-    /// were scheduled before, and handles return that it has been stopped.
-    pub fn start(self) -> Result<Service, BuildError> {
-        let timers = self.handle();
-        let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();
-        let pool =
-            Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.shards().delayed_others));
+impl Service {
+    /// If a thread cannot be started, those that were started end.
+    pub(super) fn on_threads(
+        timers: Handle,
+        spawner: &Arc<Spawner>,
+        threads: usize,
+    ) -> Result<Self, BuildError> {
+        let parkers: Vec<Parker> = (0..threads).map(|_| Parker::new()).collect();
+        let pool = Arc::new(Pool::new(&parkers, timers.now().as_nanos()));
         let waker: Waker = Arc::new({
             let pool = Arc::clone(&pool);
             move || pool.wake_leader()
         });
         timers.shards().signal.set_waker(Arc::clone(&waker));
         let by_hand = timers.clock().watch(&waker);
-        let mut service = Service { timers, pool, threads: Vec::new() };
+        let mut service = Self { timers, pool, threads: Vec::new() };
         for (number, parker) in parkers.into_iter().enumerate() {
             let member = Member::new(&service.pool, number, by_hand);
-            let runner = Arc::clone(&self.driver().runner);
-            let driver = Driver::new(service.handle(), runner, member);
+            let driver = Driver::new(service.handle(), Arc::clone(spawner), member);
             let (pool, waker) = (Arc::clone(&service.pool), Arc::clone(&waker));
             let run = move || {
                 set_timer_slack(driver.timers.ticks().length());
@@ -99,10 +91,8 @@ impl Scheduler {
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
-            // If this fails, the service is dropped with the threads that were started.
             service.threads.push(thread::Builder::new().name(name).spawn(run)?);
         }
-        self.leave();
         Ok(service)
     }
 }
@@ -205,7 +195,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
         let runs = driver.ready(&mut timers.shards().ready.len());
         let due = driver.portion();
         if !driver.lead.leads() {
-            return driver.lead.come_back(shards.now().as_nanos());
+            return driver.lead.come_back();
         }
         if runs > 0 || due.is_some() {
             continue;

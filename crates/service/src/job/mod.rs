@@ -1,11 +1,11 @@
 //! A job: its name, its schedule and its state. Its work is opaque to this module.
 //!
 //! ```text
-//!            its time has come    begin                end, last run
-//!  pending ──────────────▶ due ────────▶ running ─────────────────────▶ over
-//!   │ ▲ ▲ ▲                 │ │             │
-//!   │ │ │ └──── moved ──────┘ │ overlapping │ end, more runs to come
-//!   │ │ └─────────────────────┴─────────────┘
+//!            its time has come    begin         end, last run
+//!  pending ──────────────▶ due ────────▶ running ────────────▶ over
+//!   │ ▲ ▲ ▲                 │              │
+//!   │ │ │ └───── moved ─────┘              │
+//!   │ │ └──── end, more runs to come ──────┘
 //!   ▼ │ resume
 //!  paused
 //! ```
@@ -22,14 +22,10 @@
 //! A *plain* job is only work and a deadline. It has no `JobState`: its slot has the work until a
 //! run takes it. Every transition is made under the lock of the shard.
 //!
-//! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,
-//! and has not begun. It can be cancelled and moved until it begins. That ends its *turn*: the
-//! executor has the number of the turn, and then finds that there is nothing to do. Other runs are
-//! never in the state *due*: they are taken out of the wheel and begin under one lock.
-//!
-//! A job whose runs may overlap waits for its next run as soon as one begins, so it is idle while
-//! runs are in progress. Its last run is like that of any other job. So each job has at most one
-//! run that is due, whatever its period.
+//! *Due* is the run of an async job, or of a job in a group, that was handed out and has not begun.
+//! It can be cancelled and moved until it begins. That ends its *turn*: the run has the number of
+//! the turn, and then finds that there is nothing to do. Other runs are never in the state *due*:
+//! they are taken out of the wheel and begin under one lock. Each job has one run at a time.
 
 mod backoff;
 mod group;
@@ -48,7 +44,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of a run that is due.
+/// The number of a run that was handed out.
 pub(crate) type Turn = NonZeroU32;
 
 /// A unique name by which a job can be found: at most one job has it at a time.
@@ -97,8 +93,7 @@ impl Id {
 pub enum Status {
     /// It waits for its time, or its run is due.
     Pending,
-    /// A run is in progress. A periodic job may have more runs. A job whose runs may overlap is
-    /// `Pending` during its runs, except during the last one.
+    /// A run is in progress. A periodic job may have more runs.
     Running,
     /// Its last run has ended: it had no more runs, it [ended itself](crate::Run::end), or its rule
     /// has no further time.

@@ -56,9 +56,6 @@ pub(crate) struct Repeat {
     /// The number of runs. `None`: no end.
     pub(crate) times: Option<NonZeroU64>,
     pub(crate) pace: Pace,
-    /// Runs may overlap: the next is due when its time has come, whether or not earlier ones have
-    /// ended.
-    pub(crate) overlapping: bool,
     /// Periods skipped before the next run.
     pub(crate) missed: u64,
 }
@@ -78,7 +75,7 @@ impl Repeat {
         }
         let runs = |runs| NonZeroU64::new(runs).ok_or(Reason::ZeroTimes);
         let times = times.map(runs).transpose()?;
-        Ok(Self { period: its_nanos, times, pace, overlapping: false, missed: 0 })
+        Ok(Self { period: its_nanos, times, pace, missed: 0 })
     }
 
     pub(crate) fn is_last(&self, number: u64) -> bool {
@@ -156,7 +153,7 @@ mod tests {
 
     fn every_10(pace: Pace) -> Repeat {
         let period = NonZeroU64::new(10).unwrap();
-        Repeat { period, times: None, pace, overlapping: false, missed: 0 }
+        Repeat { period, times: None, pace, missed: 0 }
     }
 
     fn ticks(nanos: u64) -> Ticks {

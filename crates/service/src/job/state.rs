@@ -338,7 +338,7 @@ impl<W: ?Sized> JobState<W> {
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
         if let Some(rare) = &mut self.rare {
-            // `passed` stays: it is still set if an executor dropped a run that only asks the rule.
+            // `passed` stays: it is still set if a run that only asks the rule was dropped.
             (rare.planned.wall, rare.planned.jitter_delay) = (None, jitter);
         }
         // At the end of time the jitter is cut off.

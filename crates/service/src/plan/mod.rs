@@ -27,10 +27,10 @@ impl Handle {
         Periodic::new(self, period, self.now().checked_add(period))
     }
 
-    /// Runs a closure on a thread of the service, or on its [executor](crate::Builder::executor),
-    /// as soon as one is free. Its deadline is the last tick that has been reached, so it does not
-    /// wait for the next one, unlike a plan with a delay of zero. For jobs that are already due
-    /// when they reach the program, such as jobs read from a store.
+    /// Runs a closure as soon as a thread of the service is free. Its deadline is the last tick
+    /// that has been reached, so it does not wait for the next one, unlike a plan with a delay of
+    /// zero. For jobs that are already due when they reach the program, such as jobs read from a
+    /// store.
     ///
     /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
     /// returns it if it has not begun. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
@@ -180,8 +180,7 @@ macro_rules! common_methods {
         /// Until an attempt succeeds or the last has failed, the job is not over and keeps its key.
         /// A periodic job keeps its schedule: if its next run is due before the retry, that run is
         /// the next attempt. Retries are additional to the runs that
-        /// [`times`](crate::Periodic::times) counts. Runs that
-        /// [overlap](crate::Periodic::run_overlapping) are not retried.
+        /// [`times`](crate::Periodic::times) counts.
         pub fn retry(mut self, backoff: Backoff) -> Self {
             self.options.rare_state().retry = Some(backoff);
             self

@@ -6,7 +6,7 @@ use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment, When};
-use crate::work::{AsyncEach, CallEach, CallShared, SendEach};
+use crate::work::{AsyncEach, CallEach, SendEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
@@ -19,14 +19,30 @@ fn slack_of(period: Duration) -> Duration {
     (period / 1_000).min(Duration::from_millis(1))
 }
 
-/// A plan of a job that runs periodically. Nothing is scheduled until [`run`](Self::run),
-/// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called. If such a call
-/// fails, its error has the [`Reason`], and the closure or value.
+/// A plan of a job that runs periodically. Nothing is scheduled until [`run`](Self::run) or
+/// [`send`](Self::send) is called. If such a call fails, its error has the [`Reason`], and the
+/// closure or value.
 ///
 /// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
-/// after it, without drift. Its runs do not overlap. If periods pass during a run, or while the
-/// machine stalls, one late run makes up for them ([`Missed::Once`]); see [`missed`](Self::missed)
-/// for other policies.
+/// after it, without drift. If periods pass during a run, or while the machine stalls, one late run
+/// makes up for them ([`Missed::Once`]); see [`missed`](Self::missed) for other policies.
+///
+/// Its runs do not overlap. If the work of one period may continue while that of the next begins, a
+/// run passes its work on to [`execute`](Handle::execute):
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::Service;
+///
+/// let service = Service::start()?;
+/// let timers = service.handle();
+/// timers.every(Duration::from_secs(1)).run(|run| {
+///     let number = run.number();
+///     // An error if the service is being stopped.
+///     _ = run.timers().execute(move |_| println!("probe {number}"));
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// The default [slack](Self::slack) is a thousandth of the period, and a millisecond at most. With
 /// `slack(Duration::ZERO)` runs are as exact as those of a one-shot job, to the tick.
@@ -62,8 +78,7 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Counts the period from the end of one run to the start of the next; if runs overlap, from
-    /// start to start.
+    /// Counts the period from the end of one run to the start of the next.
     pub fn fixed_delay(mut self) -> Self {
         self.pace = Pace::Delay;
         self
@@ -75,45 +90,22 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Schedules a closure whose runs may overlap: each run begins when its time comes and a thread
-    /// is free, even if earlier runs are still in progress.
-    ///
-    /// If no thread is free, one run waits, and later runs are not handed out before it begins:
-    /// they are late or skipped, as the policy for [missed](Self::missed) periods says. So runs do
-    /// not pile up, and a cancel, move or stop finds one run that waits, as for any other job.
-    pub fn run_overlapping<F>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: Fn(&Run<'_>) + Send + Sync + 'static,
-    {
-        let job = |CallShared(function)| {
-            Arc::into_inner(function).expect("it has not run, so there is no other copy")
-        };
-        self.options.drop_retry();
-        let scheduled = self.schedule(true, CallShared(Arc::new(function)));
-        scheduled.map_err(|rejected| rejected.map(job))
-    }
-
-    fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, Rejected<W>> {
-        let handle = self.options.handle;
-        let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
-        handle.schedule(plan, work)
-    }
-
     /// Returns the first deadline and the rule for the next ones, for callers that count the
     /// periods themselves.
     pub(crate) fn checked(mut self) -> Result<(Moment, Repeat), Reason> {
-        let repeat = self.repeat(false)?;
+        let repeat = self.repeat()?;
         self.options.rare_options().rare = None;
         Ok((self.options.check(None)?.due.deadline, repeat))
     }
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
-        self.schedule(false, work)
+        let handle = self.options.handle;
+        let plan = self.repeat().and_then(|repeat| self.options.check(Some(repeat)));
+        handle.schedule(plan, work)
     }
 
-    fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
+    fn repeat(&self) -> Result<Repeat, Reason> {
         let tick = self.options.handle.ticks().length();
-        let repeat = Repeat::new(self.period, self.times, self.pace, tick)?;
-        Ok(Repeat { overlapping, ..repeat })
+        Repeat::new(self.period, self.times, self.pace, tick)
     }
 }

@@ -3,7 +3,7 @@
 use super::dyn_timer::JobIndex;
 use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenWork};
 use super::state::{Body, Other, ShardState, TimerState};
-use crate::job::{Dispatch, Ending, Id, JobState, Status, Turn};
+use crate::job::{Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
 use std::mem::replace;
 use std::sync::Arc;
@@ -13,15 +13,13 @@ use wheelhouse_core::{Expired, Tick};
 const PORTION: usize = 64;
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// Takes out the next due job, up to the tick `upto`. If `on_leader` is set, runs begin at once
-    /// on this thread; otherwise they are handed out. A plain job is returned; any other is put
-    /// into `other`.
+    /// Takes out the next due job, up to the tick `upto`. Its run begins on this thread, unless it
+    /// is handed out. A plain job is returned; any other is put into `other`.
     pub(crate) fn pop_due(
         &mut self,
         upto: Tick,
         now: Moment,
         clock: &dyn Clock,
-        on_leader: bool,
         other: &mut Option<DueJob<W>>,
     ) -> Option<PlainRun<W>> {
         for _ in 0..PORTION {
@@ -40,11 +38,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.slots[index].timer = TimerState::Off(None);
                 continue;
             }
-            let plain = self.begin_plain(index, fired, on_leader);
+            let plain = self.begin_plain(index, fired);
             if plain.is_some() {
                 return plain;
             }
-            *other = self.fire(index, fired, now, clock, on_leader);
+            *other = self.fire(index, fired, now, clock);
             if other.is_some() {
                 return None;
             }
@@ -65,11 +63,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    /// Begins the run of a job whose timer has fired, if the job is plain and due, runs on this
-    /// thread, and is neither paused with all jobs nor behind the fence. This is the shortest path
-    /// of [`fire`](Self::fire) and `begin`.
+    /// Begins the run of a job whose timer has fired, if the job is plain and due, and is neither
+    /// paused with all jobs nor behind the fence. This is the shortest path of [`fire`](Self::fire)
+    /// and `begin`.
     #[inline]
-    fn begin_plain(&mut self, index: u32, fired: Tick, on_leader: bool) -> Option<PlainRun<W>> {
+    fn begin_plain(&mut self, index: u32, fired: Tick) -> Option<PlainRun<W>> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
         if self.is_paused_with_all(index) {
@@ -83,7 +81,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
             // In an instant run the lead is not taken, so it is handled separately.
-            Body::Plain(ref work) => on_leader && !work.is_instant(),
+            Body::Plain(ref work) => !work.is_instant(),
             Body::Other(_) => false,
         };
         if slot.deadline > due_by || is_for_the_next || !is_plain {
@@ -108,7 +106,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         fired: Tick,
         now: Moment,
         clock: &dyn Clock,
-        on_leader: bool,
     ) -> Option<DueJob<W>> {
         let slot = &self.slots[index];
         debug_assert!(
@@ -136,48 +133,35 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.defer(id);
             return None;
         }
-        Some(self.dispatch(id, now, on_leader))
+        Some(self.dispatch(id, now))
     }
 
-    fn dispatch(&mut self, id: Id, now: Moment, on_leader: bool) -> DueJob<W> {
+    fn dispatch(&mut self, id: Id, now: Moment) -> DueJob<W> {
         let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
             return self.wake(index, now);
         }
         self.runs.in_flight += 1;
-        if on_leader && !self.leaves_the_leader(index) || self.is_instant(index) {
-            return DueJob::Begun(self.begin(index, now, true));
+        match self.hand_out(id) {
+            Some(run) => DueJob::HandedOut(run),
+            None => DueJob::Begun(self.begin(index, true)),
         }
-        DueJob::HandedOut(self.hand_out(id))
     }
 
-    fn hand_out(&mut self, id: Id) -> HandedOut {
-        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
-        let turn = self.turn;
+    /// Hands out the run of an async job, or of a job in a group. `None` for any other job: its run
+    /// begins on the leading thread. Sent values ignore groups.
+    fn hand_out(&mut self, id: Id) -> Option<HandedOut> {
         let slot = &mut self.slots[id.index()];
-        slot.timer = TimerState::Off(Some(turn));
-        let Some(job) = self.job_states.of(slot) else {
-            return HandedOut { id, turn, info: None, dispatch: Dispatch::default() };
-        };
-        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone()).unwrap_or_default();
-        HandedOut { id, turn, info: Some(Arc::clone(&job.info)), dispatch }
-    }
-
-    /// Returns `true` if the runs of a job do not begin on the leading thread at once.
-    fn leaves_the_leader(&self, index: u32) -> bool {
-        let rare = self.job_states.of(&self.slots[index]).and_then(|job| job.rare.as_deref());
-        rare.is_some_and(|rare| rare.dispatch.is_async || rare.dispatch.group.is_some())
-    }
-
-    fn is_instant(&self, index: u32) -> bool {
-        let slot = &self.slots[index];
-        match &slot.body {
-            Body::Plain(work) => work.is_instant(),
-            Body::Other(_) => {
-                let work = self.job_states.of(slot).and_then(JobState::work);
-                work.is_some_and(ShardWork::is_instant)
-            }
+        let job = self.job_states.of(slot)?;
+        let dispatch = &job.rare.as_ref()?.dispatch;
+        let is_instant = || job.work().is_some_and(ShardWork::is_instant);
+        if !dispatch.is_async && (dispatch.group.is_none() || is_instant()) {
+            return None;
         }
+        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
+        slot.timer = TimerState::Off(Some(self.turn));
+        let (info, dispatch) = (Arc::clone(&job.info), dispatch.clone());
+        Some(HandedOut { id, turn: self.turn, info, dispatch })
     }
 
     fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
@@ -196,8 +180,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let mut run = self.begin(id.index(), now, false);
-        run.watch = Some(self.runs.watch(None, id, run.info.clone(), now));
+        let run = self.begin(id.index(), false);
+        self.runs.watch(id, run.info.clone(), now);
         Some(run)
     }
 
@@ -208,7 +192,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
-    fn begin(&mut self, index: u32, now: Moment, on_leader: bool) -> ActiveRun<W> {
+    fn begin(&mut self, index: u32, on_leader: bool) -> ActiveRun<W> {
         debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
         let shard = self.shard();
         let slot = &mut self.slots[index];
@@ -223,40 +207,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return ActiveRun::plain(id, deadline, Some(work));
         };
         let facts = facts_of_run(job, id, deadline);
-        let may_overlap = !facts.last && job.repeat.is_some_and(|repeat| repeat.overlapping);
         self.counts.runs -= u64::from(facts.asks_rule_only);
         self.counts.missed += facts.missed;
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
-        let needs_info = !on_leader || facts.frees_key() || may_overlap;
+        let needs_info = !on_leader || facts.frees_key();
         let info = needs_info.then(|| Arc::clone(&job.info));
-        let mut run = ActiveRun::new(facts, None, info);
-        if may_overlap {
-            run.work = self.fork(index, now);
-            run.overlaps = run.work.is_some();
-        }
-        if !run.overlaps {
-            run.work = self.job_states.of_mut(&self.slots[index]).map(JobState::begin);
-        }
-        run
-    }
-
-    /// Lets a job wait for its next run while this one begins. Returns a copy of its work; `None`
-    /// if it has none, or if the next run is out of range.
-    fn fork(&mut self, index: u32, now: Moment) -> Option<Box<W>> {
-        let slot = &mut self.slots[index];
-        let job = self.job_states.of_mut(slot)?;
-        let fork = job.work().and_then(ShardWork::fork)?;
-        slot.deadline = job.wait_for_next(slot.deadline, now, now)?;
-        let (mut tick, paused) = (job.ticks.not_before(slot.deadline), job.is_paused());
-        if job.repeat.is_some_and(|repeat| repeat.makes_up()) {
-            // How long this run takes is not known yet: see `wait_again`.
-            tick = tick.max(self.ticks.reached(now));
-        }
-        if !paused {
-            self.start_timer(index, tick);
-        }
-        Some(fork)
+        ActiveRun::new(facts, Some(job.begin()), info)
     }
 }
 

@@ -29,9 +29,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         if !run.facts.asks_rule_only {
             self.measure(run.facts.deadline, run.started, run.ended);
         }
-        if !run.overlaps {
-            self.end_of_job(run);
-        }
+        self.end_of_job(run);
         let needs_cleanup = run.work.is_some() || run.info.is_some();
         if !needs_cleanup {
             self.hand_in(run.facts.id, true);

@@ -1,7 +1,7 @@
 //! The types that pass between shards and the driver: the work of jobs, runs that come due, begin
 //! and end, and the queue of runs that wait only for the leading thread.
 
-use crate::job::{Dispatch, GroupPermit, Id, Info, Turn};
+use crate::job::{Dispatch, Id, Info, Turn};
 use crate::sync::{AtomicU64, Mutex};
 use crate::time::Moment;
 use async_task::Runnable;
@@ -13,11 +13,7 @@ use std::time::SystemTime;
 
 /// The properties of work that a shard needs.
 pub(crate) trait ShardWork: Send {
-    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
-    /// overlap.
-    fn fork(&self) -> Option<Box<Self>>;
-
-    /// Returns `true` if it takes only an instant, so that it needs no executor.
+    /// Returns `true` if it takes only an instant, and calls no closure of the user.
     fn is_instant(&self) -> bool;
 }
 
@@ -30,11 +26,12 @@ pub(crate) enum DueJob<W: ?Sized> {
     Wake(Waker),
 }
 
-/// A run that is handed out to the pool or an executor. It begins unless its turn is over.
+/// A run that is handed out: to its group, to the pool, or to the spawner of async runs. It begins
+/// unless its turn is over.
 pub(crate) struct HandedOut {
     pub(crate) id: Id,
     pub(crate) turn: Turn,
-    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) info: Arc<Info>,
     pub(crate) dispatch: Dispatch,
 }
 
@@ -99,10 +96,6 @@ pub(crate) struct ActiveRun<W: ?Sized> {
     /// `None` also on the leading thread, if the run does not need it: most runs do not. At the
     /// end, set if the job is over, to release its key.
     pub(crate) info: Option<Arc<Info>>,
-    /// The job waits for its next run already: the end of this run changes nothing about the job.
-    pub(crate) overlaps: bool,
-    /// Its key in [`Runs`](super::runs::Runs), if it is watched.
-    pub(crate) watch: Option<usize>,
     /// `started` is set when it starts, the other two when it ends.
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
@@ -112,7 +105,7 @@ pub(crate) struct ActiveRun<W: ?Sized> {
 impl<W: ShardWork + ?Sized> ActiveRun<W> {
     pub(super) fn new(facts: RunFacts, work: Option<Box<W>>, info: Option<Arc<Info>>) -> Self {
         let (started, ended) = (Moment::ORIGIN, Moment::ORIGIN);
-        Self { facts, work, info, overlaps: false, watch: None, started, ended, failed: false }
+        Self { facts, work, info, started, ended, failed: false }
     }
 
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
@@ -137,12 +130,17 @@ pub(crate) struct TakenJob<W: ?Sized> {
     pub(crate) work: TakenWork<W>,
 }
 
-/// A run that waits only for the leading thread.
-pub(crate) enum ReadyItem {
-    /// A closure with its place in a group.
-    Run(HandedOut, GroupPermit),
-    /// An async job, whose future must be polled.
-    Poll(Runnable),
+/// A run that was handed out and waits only for the leading thread.
+pub(crate) type ReadyTask = Runnable<TaskKind>;
+
+/// The kind of a run: read by the leading thread before each poll.
+#[derive(Clone, Copy)]
+pub(crate) enum TaskKind {
+    /// A closure, which has its place in a group.
+    Closure {
+        blocks: bool,
+    },
+    Future,
 }
 
 #[derive(Default)]
@@ -150,20 +148,20 @@ pub(crate) struct ReadyQueue {
     queue: Mutex<Queue>,
     /// The length of the queue, to be read without the lock.
     len: AtomicU64,
-    /// The number of async runs, whether ready or not.
+    /// The number of futures among these runs, whether ready or not.
     tasks: AtomicU64,
 }
 
 #[derive(Default)]
 struct Queue {
-    ready: VecDeque<ReadyItem>,
+    ready: VecDeque<ReadyTask>,
     /// Nothing is taken out from here on.
     closed: bool,
 }
 
 impl ReadyQueue {
     /// Adds a run. Returns it if the queue is closed.
-    pub(crate) fn push(&self, run: ReadyItem) -> Result<(), ReadyItem> {
+    pub(crate) fn push(&self, run: ReadyTask) -> Result<(), ReadyTask> {
         let mut queue = self.queue.lock();
         debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
         if queue.closed {
@@ -174,15 +172,16 @@ impl ReadyQueue {
         Ok(())
     }
 
-    /// Takes out the next run. With `only_groups`, it takes out no future, which may wake itself
+    /// Takes out the next run. With `only_closures`, it takes out no future, which may wake itself
     /// indefinitely.
-    pub(crate) fn pop(&self, only_groups: bool) -> Option<ReadyItem> {
+    pub(crate) fn pop(&self, only_closures: bool) -> Option<ReadyTask> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
         debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
-        if only_groups && !matches!(queue.ready.front(), Some(ReadyItem::Run(..))) {
+        let is_future = |run: &ReadyTask| matches!(run.metadata(), TaskKind::Future);
+        if only_closures && queue.ready.front().is_some_and(is_future) {
             return None;
         }
         let run = queue.ready.pop_front();
@@ -211,19 +210,19 @@ impl ReadyQueue {
         self.tasks.load(Ordering::SeqCst) != 0
     }
 
-    pub(crate) fn close(&self) -> VecDeque<ReadyItem> {
+    pub(crate) fn close(&self) -> VecDeque<ReadyTask> {
         let mut queue = self.queue.lock();
         queue.closed = true;
         self.len.store(0, Ordering::SeqCst);
         std::mem::take(&mut queue.ready)
     }
 
-    /// An async run begins to wait for the leading thread.
+    /// A future is to be polled by the leading thread.
     pub(crate) fn add_task(&self) {
         self.tasks.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// An async run is over. The thread that drops the last one finds that nothing is left to do,
+    /// Such a future is over. The thread that drops the last one finds that nothing is left to do,
     /// and wakes the others when it ends.
     pub(crate) fn remove_task(&self) {
         let before = self.tasks.fetch_sub(1, Ordering::SeqCst);

@@ -73,15 +73,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         rare().is_some_and(|rare| rare.dispatch.is_async)
     }
 
-    /// Excuses a run of this thread.
-    pub(super) fn excuse(&mut self, id: Id) {
-        self.runs.excuse(id, self.is_async(id));
-    }
-
     /// Excuses the async runs in progress.
     pub(super) fn excuse_async_runs(&mut self) {
         let runs: Vec<_> = self.runs.watched().filter(|id| self.is_async(*id)).collect();
-        runs.into_iter().for_each(|id| self.runs.excuse(id, true));
+        runs.into_iter().for_each(|id| self.runs.excuse(id));
     }
 
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are

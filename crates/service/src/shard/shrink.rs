@@ -26,7 +26,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         self.storm_ended = false;
         self.prune_deferred();
-        self.runs.shrink();
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         self.find_next();
         (wheel, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())

@@ -78,7 +78,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     /// Returns `true` if there are any.
     pub(crate) fn excuse_own_runs(&self) -> bool {
         let own = self.own_runs();
-        own.iter().flatten().for_each(|id| self.with(id.shard(), |state| state.excuse(*id)));
+        own.iter().flatten().for_each(|id| self.with(id.shard(), |state| state.runs.excuse(*id)));
         !own.is_empty()
     }
 

@@ -112,8 +112,13 @@ fn a_future_that_its_executor_drops_is_abandoned() {
         drop(run);
         assert_eq!(events.kinds(), [EventKind::Abandoned]);
     }
+    let once = rig.timers.after(ms(0)).named("once").run_async(|_| pending()).unwrap();
+    rig.play(20);
+    drop(runs.one());
     let snapshot = rig.timers.snapshot();
-    assert_eq!((job.is_pending(), snapshot.in_flight, snapshot.counts.abandoned), (true, 0, 2));
+    assert_eq!((job.is_pending(), once.status()), (true, Status::Cancelled));
+    assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (3, 0, 1));
+    assert_eq!(events.kinds(), [EventKind::Abandoned]);
     // Also if spawning it panics.
     let (mut rig, events) =
         Rig::with_events_and(|builder| builder.spawn_on(|_| panic!("no runtime")));

@@ -1,10 +1,11 @@
 //! Calendar jobs, and jobs for a time of the wall clock. On a manual clock.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, carry_out, ms};
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use wheelhouse_service::{Clock, ManualClock, Moment, Reason, Run, Scheduler, Status};
 
 const HOUR: u64 = 3600;
 
@@ -164,11 +165,9 @@ fn a_run_knows_the_time_that_it_is_for() {
 fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
     let (drops, refuses) = (Log::default(), Arc::new(AtomicBool::new(true)));
     let (log, refused) = (drops.clone(), Arc::clone(&refuses));
-    let executor = move |run: DueRun| {
-        if refused.load(Relaxed) { log.push(run.job().number()) } else { run.run() }
-    };
-    let mut rig = Rig::with(|builder| builder.executor(executor));
-    let job = rig.timers.on(hourly).run(|_| ()).unwrap();
+    let spawn = move |run| if refused.load(Relaxed) { log.push(()) } else { carry_out(run) };
+    let mut rig = Rig::with(|builder| builder.spawn_on(spawn));
+    let job = rig.timers.on(hourly).run_async(|_| ready(())).unwrap();
     rig.clock.set(at(3 * HOUR * 1000));
     rig.pass(Duration::from_secs(59));
     assert_eq!((drops.len(), job.remaining()), (1, Some(Duration::from_secs(1))));

@@ -12,7 +12,7 @@ mod session_store;
 #[path = "../../examples/recipes/with_tokio.rs"]
 mod with_tokio;
 
-use crate::common::{HOUR, arrives, await_here, ms, poll, returns};
+use crate::common::{HOUR, arrives, await_here, ms, poll, returns, start};
 use crossbeam_channel::{Receiver, unbounded};
 use session_store::SessionStore;
 use std::io::{self, ErrorKind};
@@ -223,8 +223,7 @@ fn half_a_million_sessions_come_and_go() {
 /// run.
 #[test]
 fn what_ends_a_session_leaves_its_successor_alone() {
-    let service = Service::builder().workers(2).tick(Duration::from_micros(20)).start().unwrap();
-    let timers = service.handle();
+    let (_service, timers) = start(Service::builder().workers(2).tick(Duration::from_micros(20)));
     let store = SessionStore::new(timers.clone());
     for n in (0..4_000).step_by(2) {
         store.begin("a", n, Duration::from_micros(50)).unwrap();

@@ -2,10 +2,10 @@
 //! another job. (Bug B6: a panicking job ends the process. Java's Timer dies with its first failing
 //! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
-use crate::common::{BlockedJob, Bomb, HOUR, Log, Rig, arrives, at, ms};
+use crate::common::{Bomb, HOUR, Log, Rig, at, carry_out, ms, poll};
 use crossbeam_channel::bounded;
 use std::panic::panic_any;
-use wheelhouse_service::{DueRun, EventKind, Run, Status};
+use wheelhouse_service::{EventKind, Run, Status};
 
 #[test]
 fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
@@ -75,17 +75,11 @@ fn what_panics_when_it_is_dropped_harms_nobody() {
 }
 
 #[test]
-fn an_observer_or_an_executor_that_panics_harms_nobody() {
+fn an_observer_that_panics_harms_nobody() {
     let mut rig = Rig::with(|builder| builder.on_event(|event| panic!("{event}")));
     let job = rig.timers.every(ms(10)).run(|_| panic!("the job")).unwrap();
     rig.play(30);
     assert_eq!((job.runs(), rig.timers.snapshot().counts.panicked), (3, 3));
-    let panics = |run: DueRun| panic!("no room for {run:?}");
-    let mut rig = Rig::with(|builder| builder.executor(panics));
-    let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
-    rig.play(30);
-    assert_eq!((job.runs(), job.status()), (0, Status::Pending));
-    assert_eq!(rig.timers.snapshot().counts.abandoned, 3);
 }
 
 #[test]
@@ -107,21 +101,21 @@ fn a_slow_run_is_named_and_timed() {
 
 #[test]
 fn a_run_that_does_not_end_is_named_while_it_goes_on() {
-    let (mut rig, held, events) = Rig::with_held_runs();
-    let (blocked, job) = BlockedJob::job();
-    rig.timers.after(ms(10)).named("stuck").run(job).unwrap();
+    let (mut rig, runs, events) = Rig::with_kept_futures();
+    let (release, released) = tokio::sync::oneshot::channel::<()>();
+    let plan = rig.timers.after(ms(10)).named("stuck");
+    drop(plan.run_async(move |_| async { released.await.unwrap() }).unwrap());
     rig.play(10);
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(111)), "a run is in flight");
-    let run = held.one();
-    let worker = std::thread::spawn(move || run.run());
-    arrives(&blocked.begun);
+    let mut run = runs.one();
+    assert!(poll(&mut run).is_pending());
     rig.play(110);
     assert_eq!(events.kinds(), [], "it has taken 100 ms, not longer");
     rig.play(1000);
     assert_eq!(events.kinds(), [EventKind::StillRunning(ms(101))]);
     assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
-    blocked.release();
-    worker.join().unwrap();
+    release.send(()).unwrap();
+    carry_out(run);
     assert_eq!(events.kinds(), [EventKind::Slow(ms(990))]);
     assert_eq!(rig.timers.snapshot().counts.slow, 1);
 }

@@ -1,6 +1,6 @@
 //! Futures: polled by hand on a manual clock, which makes each step visible.
 
-use crate::common::{HOUR, Rig, arrives, at, await_here, ms, poll, returns};
+use crate::common::{HOUR, Rig, arrives, at, await_here, ms, poll, returns, start, start_workers};
 use crossbeam_channel::unbounded;
 use futures_core::Stream;
 use std::cell::Cell;
@@ -289,8 +289,7 @@ const _: () = {
 /// One thread awaits a value that is an hour away. Another moves it to the present, or removes it.
 #[test]
 fn a_queue_is_awaited_on_one_thread_and_changed_on_another() {
-    let service = Service::builder().workers(3).start().unwrap();
-    let timers = service.handle();
+    let (service, timers) = start_workers(3);
     let ((give, given), (sender, came)) = (unbounded(), unbounded());
     let job = move |_: &Run<'_>| async move {
         let mut queue = DelayQueue::new(&timers);
@@ -338,8 +337,7 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
 /// The task that is woken may start the next wait at once.
 #[test]
 fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
-    let service = Service::builder().max_jobs(1).tick(Duration::from_micros(100)).start().unwrap();
-    let timers = service.handle();
+    let (_service, timers) = start(Service::builder().max_jobs(1).tick(Duration::from_micros(100)));
     await_here(async {
         for _ in 0..200 {
             timers.sleep(Duration::from_micros(50)).await.unwrap();

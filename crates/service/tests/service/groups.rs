@@ -1,11 +1,11 @@
 //! Groups of jobs of which at most N runs are in progress at once.
 
-use crate::common::{Log, PATIENCE, Rig, at, kinds, ms, poll, wait_until};
-use std::future::pending;
+use crate::common::{Log, PATIENCE, Rig, at, at_once, carry_out, kinds, ms, poll, wait_until};
+use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use wheelhouse_service::{DueRun, EventKind, Group, Run, Status, Stop};
+use wheelhouse_service::{AsyncRun, EventKind, Group, Run, Status, Stop};
 
 #[test]
 fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
@@ -27,7 +27,7 @@ fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
         let stopped = service.stop(Stop::Drain(PATIENCE));
         let counts = timers.snapshot().counts;
         assert_eq!((stopped.jobs.len(), counts.runs, counts.panicked), (0, 30, 0), "{kind}");
-        // The thread of an executor frees its place a moment after the end of the run.
+        // A thread frees the place of its run a moment after the end of the run.
         wait_until(|| group.running() == 0);
         assert_eq!((group.waiting(), periodic.status()), (0, Status::Finished));
     }
@@ -35,7 +35,7 @@ fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
 
 #[test]
 fn who_waits_can_be_cancelled_and_moved_and_comes_in_order_however_a_run_ends() {
-    let ((mut rig, held, events), log) = (Rig::with_held_runs(), Log::default());
+    let ((mut rig, held, events), log) = (Rig::with_kept_futures(), Log::default());
     let group = Group::new(1);
     let job = |n: u64| {
         let log = log.clone();
@@ -43,7 +43,7 @@ fn who_waits_can_be_cancelled_and_moved_and_comes_in_order_however_a_run_ends() 
             log.push(n);
             assert!(n != 1, "it breaks");
         };
-        rig.timers.after(ms(n)).group(&group).run(run).unwrap()
+        rig.timers.after(ms(n)).group(&group).run_async(at_once(run)).unwrap()
     };
     let jobs = [1, 2, 3, 4, 5, 6].map(job);
     rig.play(10);
@@ -53,12 +53,12 @@ fn who_waits_can_be_cancelled_and_moved_and_comes_in_order_however_a_run_ends() 
     // One after the other, including runs whose turn is over, and one that is dropped.
     for n in 1..=6 {
         let run = held.one();
-        if n == 5 { drop(run) } else { run.run() }
+        if n == 5 { drop(run) } else { carry_out(run) }
     }
     assert_eq!((log.take(), group.running(), group.waiting()), (vec![1, 4, 6], 0, 0));
     assert!(matches!(&events.kinds()[..], [EventKind::Panicked(_), EventKind::Abandoned]));
     rig.play(20);
-    held.one().run();
+    carry_out(held.one());
     assert_eq!((log.take(), rig.timers.len()), (vec![3], 0));
     assert_eq!(rig.timers.snapshot().in_flight, 0);
 }
@@ -98,12 +98,12 @@ fn many_that_wait_take_no_stack() {
 
 #[test]
 fn a_group_is_one_for_several_services() {
-    let [(mut one, held, _), (mut two, held_too, _)] = [(); 2].map(|()| Rig::with_held_runs());
+    let [(mut one, held, _), (mut two, held_too, _)] = [(); 2].map(|()| Rig::with_kept_futures());
     let group = Group::new(0);
-    one.timers.after(ms(1)).group(&group).run(|_| ()).unwrap();
-    two.timers.after(ms(1)).group(&group.clone()).run(|_| ()).unwrap();
+    one.timers.after(ms(1)).group(&group).run_async(|_| ready(())).unwrap();
+    two.timers.after(ms(1)).group(&group.clone()).run_async(|_| ready(())).unwrap();
     one.play(1);
     two.play(1);
-    let take = |runs: Vec<DueRun>| runs.into_iter().map(DueRun::run).count();
+    let take = |runs: Vec<AsyncRun>| runs.into_iter().map(carry_out).count();
     assert_eq!([take(held_too.take()), take(held.take()), take(held_too.take())], [0, 1, 1]);
 }

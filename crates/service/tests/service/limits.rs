@@ -2,7 +2,7 @@
 
 use crate::common::{Log, Rig, at, ms};
 use std::time::Duration;
-use wheelhouse_service::{ChangeError, DueRun, Reason, Rejected, Scheduler, Service, Status};
+use wheelhouse_service::{ChangeError, Reason, Rejected, Scheduler, Service, Status};
 
 /// A rig that accepts no more jobs.
 fn full() -> Rig {
@@ -30,7 +30,6 @@ fn what_cannot_be_is_refused() {
     let keep = "keep the `Service` alive while jobs must run";
     for ((reason, message), expected, remedy) in [
         (refused(every(ms(0)).run(|_| ())), Reason::ZeroPeriod, "use `after` for a single run"),
-        (refused(every(ms(0)).run_overlapping(|_| ())), Reason::ZeroPeriod, "use `after`"),
         (refused(every(below).run(|_| ())), Reason::PeriodBelowTick(ms(1)), "a shorter tick"),
         (refused(every(ms(1)).times(0).run(|_| ())), Reason::ZeroTimes, "omit `times` to repeat"),
         (refused(after(ms(1)).key("").run(|_| ())), Reason::EmptyKey, "leave `key` out"),
@@ -61,7 +60,7 @@ fn what_cannot_be_is_refused() {
         assert_eq!(format!("{error:?}"), error.to_string());
         assert!(error.to_string().contains(remedy), "{error}");
     }
-    assert_eq!((rig.timers.snapshot().counts.rejected, rig.timers.len()), (8, 1));
+    assert_eq!((rig.timers.snapshot().counts.rejected, rig.timers.len()), (7, 1));
     assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
 }
 
@@ -75,16 +74,10 @@ fn a_scheduler_that_cannot_be_is_not_built() {
         (scheduler().slow_after(ms(0)), "each run would be reported"),
         (scheduler().max_jobs(0), "leave `max_jobs` out for no limit"),
         (scheduler().max_jobs(usize::MAX), "at most 2147483648"),
-        // Of workers and an executor, the one that was set last counts.
-        (scheduler().executor(drop::<DueRun>).workers(0), "a service of 0 threads"),
     ] {
         let refused = builder.build().unwrap_err();
         assert!(refused.to_string().contains(message), "{refused}");
     }
-    let mut rig = Rig::with(|builder| builder.workers(0).executor(drop::<DueRun>));
-    rig.timers.after(ms(1)).run(|_| ()).unwrap();
-    rig.play(1);
-    assert_eq!(rig.timers.snapshot().counts.abandoned, 1, "the executor was set last");
 }
 
 #[test]
@@ -110,8 +103,6 @@ fn what_is_refused_comes_back_as_it_was() {
     let mut runs = Vec::new();
     let rejected = rig.timers.every(ms(1)).run(move |run| runs.push(run.number())).unwrap_err();
     assert_eq!(rig.timers.every(ms(1)).run(rejected.job).unwrap_err().reason, full);
-    let shared = rig.timers.every(ms(1)).run_overlapping(|_| ()).unwrap_err();
-    assert_eq!(rig.timers.every(ms(1)).run_overlapping(shared.job).unwrap_err().reason, full);
     assert!(receiver.is_empty());
 }
 

@@ -1,7 +1,8 @@
 //! Pausing one job, pausing all jobs, and extra runs.
 
-use crate::common::{Log, Rig, at, each_second, ms, poll};
+use crate::common::{Log, Rig, at, at_once, carry_out, each_second, ms, poll};
 use crossbeam_channel::unbounded;
+use std::future::ready;
 use std::pin::pin;
 use std::task::Poll;
 use wheelhouse_service::future::DelayQueue;
@@ -218,25 +219,25 @@ fn a_run_now_leaves_the_schedule_as_it_is() {
 /// The job was moved, which ended its turn. Then it came due again, while all jobs are paused.
 #[test]
 fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
-    let (mut rig, held, _) = Rig::with_held_runs();
-    let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
+    let (mut rig, held, _) = Rig::with_kept_futures();
+    let job = rig.timers.every(ms(10)).run_async(|_| ready(())).unwrap();
     rig.play(10);
     let too_late = held.one();
     job.refresh(ms(5)).unwrap();
     rig.timers.pause();
     rig.play(15);
-    too_late.run();
+    carry_out(too_late);
     assert_eq!((job.runs(), job.status()), (0, Status::Pending));
     rig.timers.resume();
     rig.play(20);
-    held.one().run();
+    carry_out(held.one());
     assert_eq!(job.runs(), 1);
 }
 
 #[test]
 fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
-    let ((mut rig, held, _), log) = (Rig::with_held_runs(), Log::default());
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    let ((mut rig, held, _), log) = (Rig::with_kept_futures(), Log::default());
+    let job = rig.timers.every(ms(100)).run_async(at_once(log.times())).unwrap();
     job.pause().unwrap();
     job.run_now().unwrap();
     rig.play(10);
@@ -247,6 +248,6 @@ fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
     assert!(held.take().is_empty());
     job.resume().unwrap();
     rig.play(650);
-    held.one().run();
+    carry_out(held.one());
     assert_eq!(log.take(), [650]);
 }

@@ -1,15 +1,15 @@
 //! Random scripts of operations on jobs: move, pause, resume, run now, pause all, cancel. They come
-//! from outside and from the job's own runs. Runs are on the driving thread, or are kept by an
-//! executor and carried out in any order. In all cases no run is early, a job that is paused or
+//! from outside and from the job's own runs. Runs are on the driving thread, or are futures that
+//! are kept and carried out in any order. In all cases no run is early, a job that is paused or
 //! cancelled has no run, each one-shot job runs once, periodic jobs continue, and nothing is left
 //! in flight.
 
-use crate::common::{Log, Rig, ms};
+use crate::common::{Log, Rig, at_once, carry_out, ms};
 use fastrand::Rng;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Backoff, ChangeError, DueRun, Group, JobHandle, Run, Status};
+use wheelhouse_service::{AsyncRun, Backoff, ChangeError, Group, JobHandle, Run, Status};
 
 /// The state of a job as its callers expect it. Times are in milliseconds.
 #[derive(Default)]
@@ -126,31 +126,39 @@ struct World {
     all_paused: Arc<AtomicBool>,
     group: Group,
     /// Runs that were handed out.
-    kept: Vec<DueRun>,
+    kept: Vec<AsyncRun>,
 }
 
-fn schedule(world: &World, random: &mut Rng) -> Job {
+fn schedule(world: &World, here: bool, random: &mut Rng) -> Job {
     let all_paused = Arc::clone(&world.all_paused);
     let shared = Arc::new(Shared { all_paused, ..Shared::default() });
     let (its, timers) = (Arc::clone(&shared), &world.rig.timers);
     let run = move |run: &Run<'_>| its.run(run);
     let (delay, period) = (ms(random.u64(..60)), ms(5 + random.u64(..40)));
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(timers.now().as_nanos()) + delay;
-    let (handle, kind) = match random.u64(..8) {
-        0 => (timers.after(delay).named("job").run(run).unwrap(), Kind::Once),
-        1 => (timers.at(time).named("job").run(run).unwrap(), Kind::Once),
-        2 => (timers.every(period).run(run).unwrap(), Kind::Repeats),
-        3 => (timers.every(period).run_overlapping(run).unwrap(), Kind::Repeats),
-        4 => (timers.every(period).fixed_delay().slack(ms(4)).run(run).unwrap(), Kind::Repeats),
-        5 => (timers.on(move |after| Some(after + period)).run(run).unwrap(), Kind::Repeats),
-        6 => (timers.every(period).group(&world.group).run(run).unwrap(), Kind::Repeats),
+    macro_rules! planned {
+        ($plan:expr) => {
+            if here { $plan.run(run).unwrap() } else { $plan.run_async(at_once(run)).unwrap() }
+        };
+    }
+    let (handle, kind) = match random.u64(..7) {
+        0 => (planned!(timers.after(delay).named("job")), Kind::Once),
+        1 => (planned!(timers.at(time).named("job")), Kind::Once),
+        2 => (planned!(timers.every(period)), Kind::Repeats),
+        3 => (planned!(timers.every(period).fixed_delay().slack(ms(4))), Kind::Repeats),
+        4 => (planned!(timers.on(move |after| Some(after + period))), Kind::Repeats),
+        5 => (planned!(timers.every(period).group(&world.group)), Kind::Repeats),
         _ => {
             let plan = timers.every(period).retry(Backoff::new(ms(7)).attempts(3));
             let fails_once = move |its: &Run<'_>| {
                 run(its);
                 if its.attempt() == 1 { Err("no") } else { Ok(()) }
             };
-            (plan.try_run(fails_once).unwrap(), Kind::Repeats)
+            let retried = match here {
+                true => plan.try_run(fails_once).unwrap(),
+                false => plan.try_run_async(at_once(fails_once)).unwrap(),
+            };
+            (retried, Kind::Repeats)
         }
     };
     Job { handle, shared, kind }
@@ -177,7 +185,7 @@ fn step(world: &mut World, job: &Job, here: bool, random: &mut Rng) {
         _ => {
             for _ in 0..random.usize(..3).min(world.kept.len()) {
                 let which = random.usize(..world.kept.len());
-                world.kept.swap_remove(which).run();
+                carry_out(world.kept.swap_remove(which));
             }
             return;
         }
@@ -192,7 +200,7 @@ fn play(seed: u64, here: bool) {
     let (rig, held) = if here {
         (Rig::new(), Log::default())
     } else {
-        let (rig, held, _) = Rig::with_held_runs();
+        let (rig, held, _) = Rig::with_kept_futures();
         (rig, held)
     };
     let (all_paused, group) = (Arc::default(), Group::new(1));
@@ -200,7 +208,7 @@ fn play(seed: u64, here: bool) {
     let (mut jobs, mut now) = (Vec::new(), 0);
     for _ in 0..60 {
         match (random.u64(..5), jobs.len()) {
-            (0, 0..5) | (_, 0) => jobs.push(schedule(&world, &mut random)),
+            (0, 0..5) | (_, 0) => jobs.push(schedule(&world, here, &mut random)),
             (1, _) => {
                 now += random.u64(..50);
                 world.rig.play(now);
@@ -225,7 +233,7 @@ fn play(seed: u64, here: bool) {
             world.kept.extend(held.take());
             // The end of a run may hand out the next of its group.
             while let Some(run) = world.kept.pop() {
-                run.run();
+                carry_out(run);
                 world.kept.extend(held.take());
             }
         }

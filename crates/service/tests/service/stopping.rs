@@ -2,13 +2,14 @@
 //! that panic.
 
 use crate::common::wait_until;
-use crate::common::{BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, kinds, ms, returns};
+use crate::common::{BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, kinds, ms, returns, start};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 use wheelhouse_service::{
-    Builder, DueRun, Event, EventKind, Handle, JobHandle, Run, Service, Status, Stop, Stopped,
+    AsyncRun, Builder, Event, EventKind, Handle, JobHandle, Run, Service, Status, Stop, Stopped,
 };
 
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
@@ -29,8 +30,7 @@ impl Stopper {
 
     /// Starts the service that it will stop, with a job that is not due.
     fn start(&self, builder: Builder) -> Handle {
-        let service = builder.start().unwrap();
-        let timers = service.handle();
+        let (service, timers) = start(builder);
         timers.after(HOUR).run(|_| ()).unwrap();
         self.give(service);
         timers
@@ -110,10 +110,11 @@ fn an_observer_may_stop_the_service_at_any_event() {
             an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &hangs);
         }
     }
-    let drops = || Service::builder().executor(drop::<DueRun>);
-    an_observer_stops(drops, |kind| *kind == EventKind::Abandoned, &panics);
-    let elsewhere = || Service::builder().executor(|run: DueRun| drop(thread::spawn(|| drop(run))));
-    an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &panics);
+    let future = |timers: &Handle| drop(timers.after(ms(0)).run_async(|_| ready(())).unwrap());
+    let drops = || Service::builder().spawn_on(drop::<AsyncRun>);
+    an_observer_stops(drops, |kind| *kind == EventKind::Abandoned, &future);
+    let elsewhere = || Service::builder().spawn_on(|run| drop(thread::spawn(|| drop(run))));
+    an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &future);
 }
 
 /// Fault: no other thread took the lead from such an observer. So if it waited for an async job
@@ -138,44 +139,6 @@ fn an_observer_may_stop_the_service_while_a_future_waits() {
     }
 }
 
-/// An executor stops the service when it gets the only run that is due, and returns that job too if
-/// it holds the run meanwhile. Then the stop waits for the run until its limit.
-#[test]
-fn an_executor_may_stop_the_service() {
-    let runs: fn(&Stopper, DueRun) = |stopper, run| {
-        run.run();
-        stopper.stop();
-    };
-    let drops: fn(&Stopper, DueRun) = |stopper, run| {
-        drop(run);
-        stopper.stop();
-    };
-    let passes_on: fn(&Stopper, DueRun) = |stopper, run| {
-        thread::spawn(|| run.run());
-        stopper.stop();
-    };
-    let holds: fn(&Stopper, DueRun) = |stopper, run| {
-        stopper.stop();
-        run.run();
-    };
-    let waits = [Stop::Wait, Stop::WaitFor(PATIENCE)];
-    let ends = [Stop::Now, Stop::WaitFor(ms(20))];
-    for (act, ways, jobs) in
-        [(runs, waits, 1), (drops, waits, 1), (passes_on, waits, 1), (holds, ends, 2)]
-    {
-        for how in ways {
-            let ((stopper, stopped), start) = (Stopper::new(how), Instant::now());
-            let inside = stopper.clone();
-            let executor = move |run: DueRun| act(&inside, run);
-            let timers = stopper.start(Service::builder().executor(executor));
-            timers.after(ms(0)).run(|_| ()).unwrap();
-            let stopped = arrives(&stopped).unwrap();
-            assert_eq!((stopped.jobs.len(), stopped.running), (jobs, 0), "{how:?}");
-            assert!(how != Stop::WaitFor(ms(20)) || start.elapsed() >= ms(20));
-        }
-    }
-}
-
 #[test]
 fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once() {
     let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
@@ -186,8 +149,7 @@ fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once
         }
     };
     let service = Service::builder().workers(2).slow_after(ms(1)).on_event(observe);
-    let service = service.start().unwrap();
-    let timers = service.handle();
+    let (service, timers) = start(service);
     timers.after(ms(0)).run(until_stopped(&timers)).unwrap();
     arrives(&begun);
     assert_eq!(returns(move || service.stop(Stop::Now)).jobs.len(), 0);
@@ -239,7 +201,7 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     vec![
         timers.after(ms(0)).run(|_| ()).unwrap(),
         timers.every(ms(1)).key("beat").run(|_| ()).unwrap(),
-        timers.every(ms(1)).run_overlapping(|_| thread::sleep(ms(2))).unwrap(),
+        timers.every(ms(1)).run(|_| thread::sleep(ms(2))).unwrap(),
         timers.every(ms(1)).times(2).key("twice").run(|run| _ = run.job().refresh(ms(3))).unwrap(),
         timers.at(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
     ]
@@ -259,8 +221,7 @@ fn what_a_service_holds_is_gone_with_it_even_if_jobs_panic_in_that() {
         for (kind, builder) in kinds() {
             let token = Arc::new(());
             let held = Arc::clone(&token);
-            let service = builder.on_event(move |_| drop(Arc::clone(&held))).start().unwrap();
-            let timers = service.handle();
+            let (service, timers) = start(builder.on_event(move |_| drop(Arc::clone(&held))));
             let jobs = schedule_all_kinds(&timers);
             thread::sleep(ms(5));
             match how {

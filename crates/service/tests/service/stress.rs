@@ -2,7 +2,7 @@
 //! until the service is stopped. Each job runs exactly as often as the return values said, and not
 //! before the deadline that was set last.
 
-use crate::common::{Log, Rig, at, ms, wait_until};
+use crate::common::{Log, Rig, at, ms, start_workers, wait_until};
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::thread;
@@ -49,7 +49,7 @@ impl World {
             0 => (1, timers.after(delay).named("job").run(job).map_err(Reason::from)),
             1 => (1, timers.after(delay).key(key).run(job).map_err(Reason::from)),
             2 => (3, periodic().run(job).map_err(Reason::from)),
-            _ => (3, periodic().key(key).run_overlapping(job).map_err(Reason::from)),
+            _ => (3, periodic().key(key).run(job).map_err(Reason::from)),
         };
         Ok(Scheduled { handle: scheduled?, planned, not_before, runs })
     }
@@ -226,8 +226,7 @@ fn race(timers: &Handle, random: &mut Rng) -> Result<(), ChangeError> {
 
 #[test]
 fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
-    let service = Service::builder().workers(3).start().unwrap();
-    let timers = service.handle();
+    let (_service, timers) = start_workers(3);
     let mut told = thread::scope(|scope| {
         let races = |seed| {
             let (mut random, timers) = (Rng::with_seed(seed), &timers);

@@ -2,14 +2,15 @@
 #![allow(unreachable_pub)]
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{
-    AsyncRun, Builder, Clock, DueRun, Event, EventKind, Handle, ManualClock, Moment, Run,
-    Scheduler, Service,
+    AsyncRun, Builder, Clock, Event, EventKind, Handle, ManualClock, Moment, Run, Scheduler,
+    Service,
 };
 
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -47,19 +48,38 @@ pub fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> 
     receiver.recv_timeout(PATIENCE).expect("it returns")
 }
 
-/// Services of one thread, of two, and with an executor.
-pub fn kinds() -> [(&'static str, Builder); 3] {
-    let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
-    [
-        ("one thread", Service::builder().workers(1)),
-        ("two threads", Service::builder().workers(2)),
-        ("executor", Service::builder().executor(spawn)),
-    ]
+/// Starts a service.
+pub fn start(builder: Builder) -> (Service, Handle) {
+    let service = builder.start().unwrap();
+    let timers = service.handle();
+    (service, timers)
+}
+
+/// Starts a service of this number of threads.
+pub fn start_workers(workers: usize) -> (Service, Handle) {
+    start(Service::builder().workers(workers))
+}
+
+/// Services of one thread, and of two.
+pub fn kinds() -> [(&'static str, Builder); 2] {
+    [1, 2].map(|n| (["one thread", "two threads"][n - 1], Service::builder().workers(n)))
 }
 
 /// Polls a future once, with a waker that does nothing.
 pub fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// An async job that calls a closure, and is ready at once.
+pub fn at_once<T>(
+    mut job: impl FnMut(&Run<'_>) -> T + Send,
+) -> impl FnMut(&Run<'_>) -> Ready<T> + Send {
+    move |run| ready(job(run))
+}
+
+/// Carries out a run that is ready at once.
+pub fn carry_out(mut run: AsyncRun) {
+    assert!(poll(&mut run).is_ready());
 }
 
 /// Awaits a future on this thread, without timers of tokio.
@@ -204,30 +224,21 @@ impl Rig {
         rig
     }
 
-    /// With an executor that keeps the runs, so that a test decides when each begins.
-    pub fn with_held_runs() -> (Self, Log<DueRun>, Log<Event>) {
-        let held = Log::default();
-        let keep = held.clone();
-        let executor = move |run| keep.push(run);
-        let (rig, events) =
-            Self::with_events_and(|builder| builder.slow_after(ms(100)).executor(executor));
-        (rig, held, events)
-    }
-
     /// With a log of events.
     pub fn with_events() -> (Self, Log<Event>) {
-        Self::with_events_and(|builder| builder.slow_after(ms(100)))
+        Self::with_events_and(|builder| builder)
     }
 
     pub fn with_events_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, Log<Event>) {
         let events = Log::default();
         let log = events.clone();
-        let rig =
-            Self::with(|builder| configure(builder.on_event(move |event| log.push(event.clone()))));
+        let rig = Self::with(|builder| {
+            configure(builder.slow_after(ms(100)).on_event(move |event| log.push(event.clone())))
+        });
         (rig, events)
     }
 
-    /// Async runs are kept, so that a test decides when they are polled.
+    /// Async runs are kept, so that a test decides when each begins and is polled.
     pub fn with_kept_futures() -> (Self, Log<AsyncRun>, Log<Event>) {
         let runs = Log::default();
         let keep = runs.clone();

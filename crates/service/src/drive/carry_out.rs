@@ -1,105 +1,16 @@
-//! A run for an executor, and the steps of carrying out a run on any thread.
+//! The steps of carrying out a run.
 
 use super::lead::Member;
 use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::{GroupPermit, Id, Info};
-use crate::job_handle::JobHandle;
-use crate::shard::{ActiveRun, HandedOut, ReadyItem, RunFacts};
+use crate::job::{Id, Info};
+use crate::shard::{ActiveRun, RunFacts};
 use crate::shared::{Run, RunResult, Shared, Undelivered, Work};
 use crate::time::Moment;
-use std::fmt;
 use std::sync::Arc;
 
-/// A run whose time has come, for an [executor](crate::Builder::executor) to carry out on any
-/// thread.
-///
-/// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing.
-/// Dropping it instead of running it is reported as [`EventKind::Abandoned`]; a periodic job
-/// continues with its next period.
-#[must_use = "a run that is dropped is reported as abandoned"]
-pub struct DueRun {
-    pub(super) timers: Handle,
-    /// `None` after it has begun, or was found to be over, or was passed on.
-    run: Option<HandedOut>,
-    /// Its place in a group. Released last.
-    pub(super) permit: Option<GroupPermit>,
-}
-
-impl DueRun {
-    pub(super) fn new(timers: Handle, run: HandedOut, permit: Option<GroupPermit>) -> Self {
-        Self { timers, run: Some(run), permit }
-    }
-
-    /// The job.
-    pub fn job(&self) -> JobHandle {
-        let HandedOut { id, info, .. } = self.handed_out();
-        self.timers.job_handle(*id, info.clone())
-    }
-
-    pub(super) fn handed_out(&self) -> &HandedOut {
-        self.run.as_ref().expect("its owner has it until it begins or is passed on")
-    }
-
-    /// Returns `true` if its job was cancelled, moved or paused in the meantime.
-    pub(super) fn is_over(&self) -> bool {
-        let HandedOut { id, turn, .. } = *self.handed_out();
-        !self.timers.shards().with(id.shard(), |state| state.is_turn(id, turn))
-    }
-
-    pub(super) fn into_ready(mut self) -> ReadyItem {
-        let run = self.run.take().expect("it has not begun");
-        let permit =
-            self.permit.take().expect("without an executor, only groups hand out closures");
-        ReadyItem::Run(run, permit)
-    }
-
-    /// Carries it out on this thread, and returns when the job does. A panic is caught and
-    /// reported.
-    pub fn run(mut self) {
-        let _inside = self.timers.shards().enter(Some(self.handed_out().id));
-        if let Some(mut run) = self.begin() {
-            call(&self.timers, &mut run, None);
-            end(&self.timers, run);
-        }
-    }
-
-    pub(super) fn begin(&mut self) -> Option<ActiveRun<dyn Work>> {
-        let HandedOut { id, turn, .. } = self.run.take()?;
-        let shards = self.timers.shards();
-        let now = shards.now();
-        let Some(mut run) = shards.with(id.shard(), |state| state.begin_turn(id, turn, now)) else {
-            shards.hand_in(id, false);
-            return None;
-        };
-        run.started = shards.now();
-        Some(run)
-    }
-}
-
-impl Drop for DueRun {
-    fn drop(&mut self) {
-        let Some(HandedOut { id, turn, info, .. }) = self.run.take() else { return };
-        let shared = self.timers.shared();
-        let _inside = shared.shards.enter(Some(id));
-        let now = shared.shards.now();
-        match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
-            None => shared.shards.hand_in(id, false),
-            Some(run) => {
-                shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
-                clean_up(shared, run, None);
-            }
-        }
-    }
-}
-
-impl fmt::Debug for DueRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DueRun").field(&self.job()).finish()
-    }
-}
-
+/// Ends a run on any thread.
 pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let (shard, shared) = (run.facts.id.shard(), timers.shared());
     let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
@@ -155,15 +66,15 @@ pub(super) fn call_in_span<T>(
     (called, span)
 }
 
-/// Calls the job, and reports failures. Returns `true` if something was reported. `lead` is that of
-/// the thread, if it led when the run began.
-pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, lead: Option<&Member>) -> bool {
+/// Calls the job on the leading thread, and reports failures. Returns `true` if something was
+/// reported.
+pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, lead: &Member) -> bool {
     let work = take_work(timers.shared(), run);
     let mut result = RunResult::default();
     let (called, _) = call_in_span(timers, run.facts, run.info.as_ref(), run.started, |run| {
         work.call(run, &mut result);
     });
-    finish(timers, run, lead, called.map_err(EventKind::Panicked), result)
+    finish(timers, run, Some(lead), called.map_err(EventKind::Panicked), result)
 }
 
 /// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
@@ -204,8 +115,9 @@ pub(super) fn finish(
 ) -> bool {
     let id = run.facts.id;
     let (shared, shards, info) = (timers.shared(), timers.shards(), run.info.take());
-    let unwatch = |key| shards.with(id.shard(), |state| state.runs.unwatch(key));
-    let mut reported_before = run.watch.take().is_some_and(unwatch);
+    // A run of the leading thread is watched only if it has lost the lead.
+    let unwatch = || shards.with(id.shard(), |state| state.runs.unwatch(id));
+    let mut reported_before = lead.is_none() && unwatch();
     run.ended = shards.now();
     run.work = result.work;
     run.failed = called.is_err() || result.error.is_some();
@@ -225,8 +137,7 @@ pub(super) fn finish(
         }
         if is_slow {
             shards.with(id.shard(), |state| {
-                let unwatch = |lead: &Member| state.runs.unwatch_thread(lead.number());
-                reported_before |= lead.is_some_and(unwatch);
+                reported_before |= state.runs.unwatch(id);
                 state.counts.slow += u64::from(!reported_before);
             });
             shared.report(timers.job_handle(id, info), EventKind::Slow(took));
