@@ -48,6 +48,9 @@ counters! {
     gave_up: "runs_gave_up", "Failed runs that are not retried.";
     /// Longer than [`slow_after`](crate::Builder::slow_after).
     slow: "runs_slow", "Runs that took too long.";
+    /// They took longer than the [patience](crate::Builder::workers) while every other thread was
+    /// in a run too, so jobs that came due in that time were late.
+    delayed_others: "runs_delayed_others", "Runs that delayed others.";
     timed_out: "runs_timed_out", "Runs ended by their time limit.";
     /// See [`Missed`](crate::Missed).
     missed: "runs_missed", "Periods skipped.";

@@ -115,8 +115,8 @@ impl Builder {
     /// one another on one thread, so together they use one processor at most.
     ///
     /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// [lateness](crate::Snapshot::lateness) shows it. With one thread each job waits for the one
-    /// before.
+    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
+    /// job waits for the one before.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.

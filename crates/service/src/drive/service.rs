@@ -71,7 +71,8 @@ impl Service {
         threads: usize,
     ) -> Result<Self, BuildError> {
         let parkers: Vec<Parker> = (0..threads).map(|_| Parker::new()).collect();
-        let pool = Arc::new(Pool::new(&parkers, timers.now().as_nanos()));
+        let pool =
+            Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.shards().delayed_others));
         let waker: Waker = Arc::new({
             let pool = Arc::clone(&pool);
             move || pool.wake_leader()
@@ -195,7 +196,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
         let runs = driver.ready(&mut timers.shards().ready.len());
         let due = driver.portion();
         if !driver.lead.leads() {
-            return driver.lead.come_back();
+            return driver.lead.come_back(shards.now().as_nanos());
         }
         if runs > 0 || due.is_some() {
             continue;

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// parker.
 fn pool_of<const N: usize>(body: impl Fn(&Pool, &Member, usize, &Parker) + Send + Sync + 'static) {
     let (body, parkers) = (Arc::new(body), [(); N].map(|()| Parker::new()));
-    let pool = Arc::new(Pool::new(&parkers, 0));
+    let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
     let threads = (0..).zip(parkers).map(|(me, parker)| {
         let (pool, body) = (Arc::clone(&pool), Arc::clone(&body));
         thread::spawn(move || body(&pool, &Member::new(&pool, me, true), me, &parker))
@@ -42,7 +42,7 @@ fn between_two_runs_one_thread_leads() {
                         between.store(false, Ordering::SeqCst);
                         member.begin(0, Duration::ZERO, false);
                         member.ended(Duration::ZERO);
-                        if member.leads() { pool.end() } else { member.come_back() }
+                        if member.leads() { pool.end() } else { member.come_back(0) }
                     }
                     Role::StandBy => member.stand_by(parker, || pool.is_over(), || None, || 0),
                     Role::Idle => parker.park(),

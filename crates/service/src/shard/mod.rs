@@ -66,6 +66,8 @@ pub(crate) struct Shards<W: ShardWork + ?Sized> {
     /// Held while all jobs are paused, or unpaused, in one shard after the other.
     pausing: Mutex<()>,
     pub(crate) polls: CachePadded<AtomicUsize>,
+    /// Counted by the threads of a service.
+    pub(crate) delayed_others: Arc<std::sync::atomic::AtomicU64>,
     /// A thread that stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
@@ -107,6 +109,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             closed: AtomicBool::new(false),
             pausing: Mutex::default(),
             polls: CachePadded::default(),
+            delayed_others: Arc::default(),
             gate: (Mutex::default(), Condvar::default()),
         }
     }
@@ -334,6 +337,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             }
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
+        snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
         snapshot.lateness = all.lateness.summary(Duration::from_nanos);
         snapshot.run_time = all.run_time.summary(Duration::from_nanos);

@@ -28,7 +28,7 @@ fn a_service_with_nothing_to_do_does_nothing() {
 
 /// Each of them is stuck until the test ends, and the next thread has taken the lead.
 #[test]
-fn as_many_slow_jobs_go_on_as_there_are_threads() {
+fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     let (service, timers) = start_workers(3);
     let stuck = [(); 3].map(|()| BlockedJob::start(&timers));
     assert_eq!(timers.snapshot().running, 3);
@@ -36,10 +36,12 @@ fn as_many_slow_jobs_go_on_as_there_are_threads() {
     let late = timers.after(ms(0)).named("job").send(&sender, ()).unwrap();
     thread::sleep(ms(5));
     assert!(late.is_pending() && ran.is_empty(), "no thread is free");
+    assert_eq!(timers.snapshot().counts.delayed_others, 0, "it is counted when such a run ends");
     stuck.iter().for_each(BlockedJob::release);
     arrives(&ran);
     assert!(service.stop(Stop::Wait).jobs.is_empty());
-    assert!(timers.snapshot().lateness.max >= ms(5));
+    let counts = timers.snapshot().counts;
+    assert!((1..=3).contains(&counts.delayed_others), "{counts:?}");
 }
 
 /// Fault: a run was reported only if the lead was taken in it, not if the lead was given away

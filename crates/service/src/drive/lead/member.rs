@@ -115,6 +115,9 @@ impl Member {
         // preempted.
         let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
         pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
+        if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
+            pool.delayed_others.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Calls an observer, or drops a value of the user, as in a run: it may stop the service and
@@ -138,10 +141,17 @@ impl Member {
         }
     }
 
-    /// Returns to the pool after losing the lead.
-    pub(crate) fn come_back(&self) {
+    /// Returns to the pool after losing the lead. `nanos` is what the clock shows.
+    pub(crate) fn come_back(&self, nanos: u64) {
         debug_assert!(!self.leads(), "a leader stays one");
-        self.others().into_iter().for_each(|pool| pool.come_back(self.me as u64));
+        let Some(pool) = self.others() else { return };
+        let at = self.micros(pool, nanos);
+        if pool.come_back(self.me as u64) {
+            // There was no standby until now. Count the leader's run if it is already too long.
+            let run = pool.run.load(Ordering::Relaxed);
+            let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
+            pool.delayed_others.fetch_add(u64::from(is_late), Ordering::Relaxed);
+        }
     }
 
     /// Waits as the standby, until this thread leads or there is nothing more to do. `due` returns

@@ -32,7 +32,8 @@ pub(crate) use member::{Member, Role};
 use crate::error::MOST_THREADS;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Parker, Unparker, fence};
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a run may delay others before the standby takes the lead.
@@ -85,6 +86,8 @@ pub(crate) struct Pool {
     idle: Mutex<Vec<u64>>,
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
+    /// How often a run delayed others for longer than the patience, since no thread was free.
+    delayed_others: Arc<Counter>,
     /// The service has ended: threads without further work end.
     over: AtomicBool,
     /// The origin of time in the pool: an instant, for clocks that are set by hand, and for other
@@ -103,7 +106,8 @@ struct Running {
 
 impl Pool {
     /// A pool with a thread for each parker. The first leads. `nanos` is what the clock shows.
-    pub(crate) fn new(threads: &[Parker], nanos: u64) -> Self {
+    /// `delayed_others` is a counter of the service.
+    pub(crate) fn new(threads: &[Parker], nanos: u64, delayed_others: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
         let count = threads.len() as u64;
         Self {
@@ -116,6 +120,7 @@ impl Pool {
             idle: Mutex::new((2..count).rev().collect()),
             threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
             running: threads.iter().map(|_| CachePadded::default()).collect(),
+            delayed_others: Arc::clone(delayed_others),
             over: AtomicBool::new(false),
             origin: (Instant::now(), nanos / 1_000),
         }
@@ -186,8 +191,8 @@ impl Pool {
         }
     }
 
-    /// A thread that has lost the lead is back.
-    fn come_back(&self, me: u64) {
+    /// A thread that has lost the lead is back. Returns `true` if it becomes the standby.
+    fn come_back(&self, me: u64) -> bool {
         let mut idle = self.idle.lock();
         let standby = self.standby.load(Ordering::Relaxed);
         debug_assert_ne!(self.leader.load(Ordering::SeqCst), me, "another leads");
@@ -197,6 +202,7 @@ impl Pool {
         } else {
             idle.push(me);
         }
+        standby == NOBODY
     }
 
     /// The standby stores when it checks the leader next. Returns `false` if another thread is the

@@ -1,10 +1,9 @@
 use super::*;
-use std::sync::Arc;
 
 /// The members of a pool, of which the first leads.
 fn members(threads: usize) -> Vec<Member> {
     let parkers: Vec<Parker> = (0..threads).map(|_| Parker::new()).collect();
-    let pool = Arc::new(Pool::new(&parkers, 0));
+    let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
     (0..threads).map(|me| Member::new(&pool, me, false)).collect()
 }
 
@@ -29,7 +28,7 @@ fn the_lead_changes_before_a_run_that_blocks_while_a_thread_stands_by() {
     members[2].ended(Duration::ZERO);
     assert!(members[2].leads(), "no thread stands by");
     members[0].ended(Duration::ZERO);
-    members[0].come_back();
+    members[0].come_back(0);
     assert_eq!(roles(&members), [Role::StandBy, Role::Idle, Role::Lead]);
 }
 
@@ -43,6 +42,23 @@ fn the_lead_changes_where_runs_are_slow_on_average_and_not_for_one_that_is() {
     let slow = slow.inspect(|_| run(&members[0], Duration::from_millis(1))).count();
     assert!((3..8).contains(&slow), "after {slow} slow runs");
     assert_eq!(roles(&members)[1], Role::Lead);
+}
+
+#[test]
+fn a_run_that_holds_up_others_is_counted_if_no_thread_stands_by() {
+    let members = members(2);
+    let delayed_others =
+        || members[0].others().map(|pool| pool.delayed_others.load(Ordering::Relaxed));
+    run(&members[0], PATIENCE * 2);
+    assert_eq!(delayed_others(), Some(0));
+    members[0].begin(0, Duration::ZERO, true);
+    members[1].begin(0, Duration::ZERO, false);
+    members[1].ended(PATIENCE * 2);
+    assert_eq!(delayed_others(), Some(1));
+    members[1].begin(1_000_000, Duration::ZERO, false);
+    members[0].ended(Duration::ZERO);
+    members[0].come_back(1_100_000);
+    assert_eq!(delayed_others(), Some(1), "it is not late yet");
 }
 
 /// A thread that was the standby until now may still be about to store the time of its check. The
