@@ -151,6 +151,17 @@ fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     }
 }
 
+#[test]
+fn an_impossible_length_of_a_jiffy_is_refused() {
+    for hz in [0, 1_000_000_001] {
+        let mut options = Options::default();
+        options.hz = Some(hz);
+        let error = convert(start(0, "aa", 0, 9).as_bytes(), &options).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(&hz.to_string()) && message.contains("--hz"), "{message}");
+    }
+}
+
 /// The script has the option that the error names.
 #[test]
 fn the_option_that_an_error_names_exists() {

@@ -111,12 +111,19 @@ fn an_index_lists_the_runs_that_can_be_read_and_names_the_others() {
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8(none.stderr).unwrap().contains("no folder in"));
     succeeds(&[&SHORT[..], &["--out", &scratch.path("a_run")]].concat());
+    // A run of services has the same provenance in another file.
+    let run = std::fs::read_to_string(scratch.path("a_run/run.json")).unwrap();
+    std::fs::create_dir(scratch.path("of_services")).unwrap();
+    std::fs::write(scratch.path("of_services/rows.json"), run).unwrap();
     assert_eq!(index().status.code(), Some(0));
     std::fs::create_dir(scratch.path("broken")).unwrap();
     std::fs::write(scratch.path("broken/run.json"), "{").unwrap();
     let both = index();
     assert_eq!(both.status.code(), Some(1));
     let shown = String::from_utf8(both.stdout).unwrap();
-    assert!(shown.contains("| [a_run/report.md](<a_run/report.md>) |"), "{shown}");
+    for name in ["a_run", "of_services"] {
+        let link = format!("| [{name}/report.md](<{name}/report.md>) |");
+        assert!(shown.contains(&link), "{shown}");
+    }
     assert!(String::from_utf8(both.stderr).unwrap().contains("broken/run.json is damaged"));
 }
