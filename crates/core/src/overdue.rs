@@ -90,6 +90,7 @@ impl<M: Meter> Overdue<M> {
         index: u32,
         meter: &M,
     ) -> Link {
+        // Arrivals are only compared with those in the map.
         if self.waiting.is_empty() {
             self.arrivals = 0;
         }

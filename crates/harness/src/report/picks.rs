@@ -59,6 +59,9 @@ pub struct Pick {
     pub others: Vec<Candidate>,
 }
 
+/// The end of the name of a use in which not all timers fire.
+const NOT_FIRED: &str = "% cancelled or moved";
+
 /// The uses of the catalogue: name, `true` if it belongs to the answer, and workloads.
 const USES: [(&str, bool, &[&str]); 4] = [
     ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
@@ -120,7 +123,7 @@ fn uses_of_user(run: &Run, default: u64) -> Vec<(Use, u64)> {
 /// The pick for a use with `n` timers.
 pub fn pick_for_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick> {
     let not_fired = it.fires.filter(|fires| *fires < 1.0).map(|fires| 100.0 * (1.0 - fires));
-    let not_fired = not_fired.map(|share| format!(", {share:.0} % cancelled or moved"));
+    let not_fired = not_fired.map(|share| format!(", {share:.0} {NOT_FIRED}"));
     let what = format!("{}{}", it.name, not_fired.unwrap_or_default());
     let found = candidates(run, |name| it.costs(run, name, n));
     decide(what, is_answer, PickUnit::Time, TIE, found)
@@ -297,8 +300,11 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
         if ratio < TIE {
             return " It is no slower in any other use.".to_owned();
         }
-        let what = it.what.split(", ").next().unwrap_or_default();
-        format!(" For {what} it takes {ratio:.1} times as long.")
+        let what = match it.what.rsplit_once(", ") {
+            Some((name, share)) if share.ends_with(NOT_FIRED) => name,
+            _ => &it.what,
+        };
+        format!(" For \"{what}\" {other} takes {ratio:.1} times as long.")
     });
     format!(
         "{}: {other}, {}{}.{}{}",
