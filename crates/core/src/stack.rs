@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_is_the_first_across_the_seams() {
+    fn the_last_pushed_is_popped_first_across_pieces() {
         for mut stack in [0, 500, 2_000, 9_000].map(Stack::with_capacity) {
             assert_eq!((stack.pop(), stack.peek(), stack.len()), (None, None, 0));
             for _ in 0..2 {

@@ -57,7 +57,7 @@ fn a_folder_whose_name_is_not_utf_8_gets_results() {
 }
 
 #[test]
-fn remarks_that_nobody_takes_are_no_error() {
+fn messages_that_cannot_be_printed_are_no_error() {
     let scratch = Scratch::new();
     let out = scratch.path("out");
     for arguments in [[&SHORT[..], &["--out", &out]].concat(), vec!["report", &out]] {
@@ -89,7 +89,7 @@ fn interrupted(arguments: &[&str]) -> Option<i32> {
 }
 
 #[test]
-fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
+fn an_interrupted_command_reports_it_and_leaves_a_readable_run() {
     if !cfg!(target_os = "linux") {
         return;
     }
