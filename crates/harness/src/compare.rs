@@ -119,8 +119,8 @@ impl Comparison {
         let decided = self.rows.len() - self.count(Verdict::Undecided);
         if decided > 0 {
             notes.push(format!(
-                "At best, 95 of 100 intervals hold: of {decided} rows, about {} differ by chance \
-                 alone.",
+                "At best, 95 of 100 intervals contain the true ratio: of {decided} rows, about {} \
+                 differ by chance alone.",
                 (decided as f64 * 0.05).ceil()
             ));
         }

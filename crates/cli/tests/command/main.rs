@@ -77,7 +77,7 @@ fn list_names_every_backend_in_each_format() {
         assert_eq!(json[row]["backend"], info.name);
         assert!(json[row]["bytes-per-timer"].as_f64().unwrap() > 8.0, "at least its payload");
     }
-    assert!(table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,"));
+    assert!(table.contains("linux-wheel is late by design: a delay of 1000 ticks by up to 63,"));
 }
 
 #[test]
