@@ -67,6 +67,7 @@ impl ComparedRow {
     pub fn verdict(&self) -> Verdict {
         match self.ratio {
             None => Verdict::Undecided,
+            // The reciprocal, so that exchanging A and B exchanges the verdicts.
             Some(ratio) if ratio.high < 1.0 / (1.0 + NOISE) => Verdict::Faster,
             Some(ratio) if ratio.low > 1.0 + NOISE => Verdict::Slower,
             Some(_) => Verdict::WithinNoise,

@@ -171,6 +171,7 @@ pub fn sizes(run: &Run) -> Vec<u64> {
 /// The names of the run's backends in the order of their first rows, the floor last.
 pub fn backends(run: &Run) -> Vec<String> {
     let mut names = distinct(keys(run).map(|key| key.0));
+    // `false` comes before `true`, and the sort is stable: the others keep their order.
     names.sort_by_key(|name| *name == FLOOR);
     names.into_iter().map(str::to_owned).collect()
 }
