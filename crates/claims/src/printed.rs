@@ -288,7 +288,7 @@ pub fn tally(rows: &[ComparedAnswer]) -> String {
 /// The rows of a run as a table.
 pub fn table(rows: &[ComparedAnswer]) -> Table {
     let columns = ["question", "what is asked", "the printed code", "the model", "by"];
-    let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());
+    let mut table = Table::new("Answers of the printed code", columns.map(Column::left).into());
     for row in rows {
         let mark = if row.agrees() { Mark::Plain } else { Mark::Wrong };
         table.rows.push(vec![

@@ -17,7 +17,7 @@ use wheelhouse_core::meter::{Meter, Work};
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The number of links written to insert a node: two in the node before it, one in the node before
-/// that, three of its own, one in the node behind.
+/// that, its own three, one in the node behind.
 pub(crate) const LINKS_TO_PUT_IN: u64 = 7;
 /// The number of links written to remove a node.
 pub(crate) const LINKS_TO_TAKE_OUT: u64 = 4;
