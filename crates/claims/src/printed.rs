@@ -57,7 +57,6 @@ pub fn on_record() -> &'static [ComparedAnswer] {
 
 const RECORDED: &str = include_str!("../record/printed-code.json");
 
-/// Returns `true` if there is a question with this key.
 pub(crate) fn is_asked(key: &str) -> bool {
     QUESTIONS.iter().any(|(of, ..)| *of == key)
 }

@@ -168,7 +168,6 @@ impl Block {
     const EMPTY: Self = Self { occupied: 0, bound: Tick::MAX };
 }
 
-/// All slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slots: Vec<Slot>,

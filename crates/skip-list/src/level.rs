@@ -54,7 +54,6 @@ impl Node {
     pub(crate) const UNUSED: Self =
         Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
 
-    /// The link to the next node.
     #[inline]
     fn next(&self) -> Link {
         Link { deadline: self.deadlines[0], at: self.links[0] }
@@ -163,7 +162,6 @@ impl Level {
         meter.tally(Work::Link, LINKS_TO_PUT_IN);
     }
 
-    /// Removes a node.
     #[inline]
     pub(crate) fn take_out(&mut self, nodes: &mut [Node], at: u32, meter: &impl Meter) {
         let node = &nodes[at as usize];

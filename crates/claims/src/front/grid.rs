@@ -35,7 +35,6 @@ const BRIEF: [&str; 4] = ["list-wheel", "hierarchical-wheel", "binary-heap", "sk
 pub fn brief(front: &Front) -> Table {
     let mut brief = table(front, short);
     brief.rows.retain(|row| row.first().is_some_and(|name| BRIEF.contains(&&*name.shown)));
-    brief.title = format!("Steps of one operation at n = {}", largest(front, false));
     if let Some(names) = brief.columns.first_mut() {
         names.name = format!("steps at n = {}", largest(front, false));
     }

@@ -3,13 +3,12 @@
 use super::MARKDOWN;
 use crate::store;
 use anyhow::{Context, Error, Result, ensure};
-use serde::Deserialize;
+use serde_json::Value;
 use std::path::Path;
 use wheelhouse_frame::report::ROWS;
 use wheelhouse_machine::provenance::{Provenance, short_commit};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
-/// The text before the list.
 const HEAD: &str = include_str!("index.md");
 
 /// Makes the page of a folder: a row for each run in it, the newest first. Also returns why some
@@ -42,12 +41,6 @@ pub fn render(folder: &Path) -> Result<(String, Vec<Error>)> {
     Ok((format!("{HEAD}\n{}", table(&runs).markdown()), broken))
 }
 
-/// The part of a [`ROWS`] that the list shows.
-#[derive(Deserialize)]
-struct Rows {
-    provenance: Provenance,
-}
-
 /// The provenance of the run in a folder, if it holds one: a run of structures, or the rows of any
 /// other experiment.
 fn provenance_of(folder: &Path) -> Option<Result<Provenance>> {
@@ -55,9 +48,9 @@ fn provenance_of(folder: &Path) -> Option<Result<Provenance>> {
         return Some(store::load(folder).map(|run| run.provenance));
     }
     let file = folder.join(ROWS);
-    let read = || -> Result<Provenance> {
-        let rows: Rows = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
-        Ok(rows.provenance)
+    let read = || {
+        let mut rows: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+        anyhow::Ok(serde_json::from_value(rows["provenance"].take())?)
     };
     file.is_file().then(|| read().with_context(|| format!("{} is damaged", file.display())))
 }

@@ -129,7 +129,6 @@ pub fn pick_for_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick
     decide(what, is_answer, PickUnit::Time, TIE, found)
 }
 
-/// The pick by the longest call.
 fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| {
         let rows = run.steps.iter().filter(|row| row.backend == name && row.n == n);
@@ -139,7 +138,6 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
     decide("lowest worst case".to_owned(), true, PickUnit::Steps, TIE_OF_STEPS, found)
 }
 
-/// The pick by memory.
 fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
     decide(what, true, PickUnit::Bytes, TIE, found)
