@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_faster_is_said_only_if_all_ratios_say_so() {
+    fn one_is_reported_as_faster_only_if_all_ratios_agree() {
         assert!(verdict(&[(20.0, 10.0); 3]).starts_with("the wheel is faster (x2.00"));
         assert!(verdict(&[(10.0, 20.0); 3]).starts_with("the heap is faster (x0.50"));
         assert!(verdict(&[(9.0, 10.0), (10.0, 10.0), (11.0, 10.0)]).starts_with("a tie"));

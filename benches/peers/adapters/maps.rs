@@ -10,7 +10,6 @@ use wheelhouse_core::Tick;
 /// The deadline and number of a timer.
 type Key = (Tick, u64);
 
-/// An ordered map.
 pub(crate) trait Map: Default {
     const NAME: &'static str;
     const PACKAGE: &'static str;

@@ -32,7 +32,6 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    /// Registers with the driver.
     #[inline]
     fn register(&mut self) {
         let pending = self.sleep.as_mut().poll(&mut Context::from_waker(&self.waker));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_replaced_the_same_timers_stay_live() {
+    fn a_reduced_stream_leaves_the_same_timers_live() {
         for name in ["uniform", "hold-exponential", "tcp", "periodic", "delay-queue-burst"] {
             let workload = find_workload(name).unwrap();
             let labels = workload.labels(200);

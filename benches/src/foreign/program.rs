@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_or_talks_nonsense_is_an_error() {
+    fn a_program_that_ends_or_gives_a_wrong_answer_is_an_error() {
         let message = |script| match program(script) {
             Err(error) => error.to_string(),
             Ok(mut program) => program.play().unwrap_err().to_string(),

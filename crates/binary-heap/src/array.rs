@@ -97,7 +97,6 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         sift::sink::<ARITY, _>(&mut self.nodes, &mut self.places, 0, node, meter);
     }
 
-    /// Removes the first node.
     #[inline]
     pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
         self.remove_at(0, meter);

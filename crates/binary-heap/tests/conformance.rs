@@ -10,7 +10,7 @@ mod four_children {
 }
 
 #[test]
-fn with_eight_children_it_does_the_same() {
+fn a_heap_with_eight_children_agrees_with_the_oracle() {
     wheelhouse_conformance::property_any_sequence::<Definition<8>>();
     wheelhouse_conformance::differential_long_run::<Definition<8>>();
 }

@@ -7,7 +7,7 @@
 //!
 //! | class | condition |
 //! |---|---|
-//! | constant | the slope and its interval are below T, over all sizes or over an upper half of four sizes or more; no interval lies wholly above T, neither that of the upper half nor that of the last three sizes |
+//! | constant | the slope and its interval are below T, over all sizes or over an upper half of at least four sizes; and the intervals of the upper half and of the last three sizes do not lie wholly above T |
 //! | linear | the differences from size to size grow as n^p, with p and its interval within 0.05 of 1 |
 //! | logarithmic | the slope and its interval are above T, the slope changes by less than a fifth of itself over the range, and the last three sizes have at least half of it |
 //! | undecided | otherwise: never the nearest class |

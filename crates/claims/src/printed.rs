@@ -57,7 +57,6 @@ pub fn on_record() -> &'static [ComparedAnswer] {
 
 const RECORDED: &str = include_str!("../record/printed-code.json");
 
-/// Returns `true` if there is a question with this key.
 pub(crate) fn is_asked(key: &str) -> bool {
     QUESTIONS.iter().any(|(of, ..)| *of == key)
 }
@@ -73,7 +72,7 @@ pub(crate) fn answers(
     let describe = |(key, stated): (&String, &String)| match answer(key) {
         None => "not run".to_owned(),
         Some(printed) if is_as_stated(printed, stated) => printed.clone(),
-        Some(printed) => format!("{printed}, not {stated}"),
+        Some(printed) => format!("{printed}, not {}", range_in_words(stated)),
     };
     let mut all: Vec<_> = stated.iter().map(describe).collect();
     all.dedup();
@@ -93,6 +92,16 @@ fn is_as_stated(printed: &str, stated: &str) -> bool {
     figure.zip(bounds).is_some_and(|(figure, (low, high))| (low..=high).contains(&figure))
 }
 
+/// A stated answer in words: "100000 or more" for `100000..`.
+fn range_in_words(stated: &str) -> String {
+    match stated.split_once("..") {
+        None => stated.to_owned(),
+        Some((low, "")) => format!("{low} or more"),
+        Some(("", high)) => format!("{high} or less"),
+        Some((low, high)) => format!("{low} to {high}"),
+    }
+}
+
 const QUESTIONS: &[Question] = &[
     (
         "B1.ticks",
@@ -110,17 +119,17 @@ const QUESTIONS: &[Question] = &[
         Some(|| ticks(&[(24, FOREVER)], 70)),
     ),
     ("B3.sub-second", "a task on a wheel of half a second a slot", None),
-    ("B3.sub-second-made", "the constructor of that wheel", None),
-    ("B3.1999-ms", "1,999 ms goes where 1 s goes", None),
+    ("B3.sub-second-made", "the constructor of a wheel of half a second a slot", None),
+    ("B3.1999-ms", "1,999 ms goes into the slot of 1 s", None),
     ("B3.interval-1500-ms", "15 s on slots of 1.5 s go to", None),
     ("B4.after-stop", "a task that is added after the stop", None),
     ("B4.two-of-one-key", "two callers add a key that neither has found", None),
     ("B6.exit", "exit code of a process in which a task panics, S0", None),
-    ("B6.exit-s3", "and of S3", None),
+    ("B6.exit-s3", "exit code of a process in which a task panics, S3", None),
     ("B7.times-2", "runs in 120 s of a task of 5 s with times = -2", Some(|| runs(-2))),
-    ("B7.times-1", "with times = -1", Some(|| runs(-1))),
-    ("B7.times0", "with times = 0", Some(|| runs(0))),
-    ("B7.times1", "with times = 1", Some(|| runs(1))),
+    ("B7.times-1", "runs in 120 s of a task of 5 s with times = -1", Some(|| runs(-1))),
+    ("B7.times0", "runs in 120 s of a task of 5 s with times = 0", Some(|| runs(0))),
+    ("B7.times1", "runs in 120 s of a task of 5 s with times = 1", Some(|| runs(1))),
     ("B8.first", "the compiler on the first listing", None),
     ("B8.session", "the compiler on the session store", None),
     ("E2.tick-16", "a task of 16 s runs at tick", Some(|| ticks(&[(16, 1)], 60))),
@@ -130,12 +139,12 @@ const QUESTIONS: &[Question] = &[
     ("E9.15-s", "tick 1 s, 10 slots: 15 s", Some(|| path(1_000, 10, 15_000))),
     (
         "B9.earliest-ms",
-        "deadlines 5,000 to 5,999 ms at a tick of 1 s: earliest by ms",
+        "5,000 to 5,999 ms at a tick of 1 s: early by at most, in ms",
         Some(|| milliseconds_early().max().unwrap_or(0).to_string()),
     ),
     (
         "B9.mean-ms",
-        "and on average by",
+        "5,000 to 5,999 ms at a tick of 1 s: early on average by, in ms",
         Some(|| format!("{:?}", milliseconds_early().sum::<u64>() as f64 / 1e3)),
     ),
     (
@@ -143,27 +152,27 @@ const QUESTIONS: &[Question] = &[
         "5 ms after an idle hour, tick 1 ms, 20 slots",
         Some(|| path(1, 20, 3_600_005).replace(" ran at 3600005", "")),
     ),
-    ("C22.additions", "alex023/clock: jobs added to 500,000", None),
-    ("C22.updates", "and moved", None),
-    ("C22.addition-time", "the mean time to add one", None),
-    ("C22.update-time", "and to move one", None),
-    ("C24.latest", "200,000 goroutines in time.Sleep: the last wakes late by", None),
-    ("C29.updates", "alex023/clock: jobs moved, of 200,000", None),
+    ("C22.additions", "alex023/clock, 500,000 jobs: additions", None),
+    ("C22.updates", "alex023/clock, 500,000 jobs: updates", None),
+    ("C22.addition-time", "alex023/clock, 500,000 jobs: mean time of an addition", None),
+    ("C22.update-time", "alex023/clock, 500,000 jobs: mean time of an update", None),
+    ("C24.latest", "200,000 goroutines in time.Sleep: the last wakes up late by", None),
+    ("C29.updates", "alex023/clock, 200,000 jobs: updates", None),
     ("C29.tree-1000", "HuKeping/rbtree: take the first of 1,000, add one", None),
-    ("C29.tree-100000", "and of 100,000", None),
+    ("C29.tree-100000", "HuKeping/rbtree: take the first of 100,000, add one", None),
     ("C38.0-ms", "0 ms at a tick of 1 s", Some(|| waits_or_runs(0))),
     ("C38.999-ms", "999 ms at a tick of 1 s", Some(|| waits_or_runs(999))),
     ("C38.1000-ms", "1,000 ms at a tick of 1 s", Some(|| waits_or_runs(1_000))),
     ("C39.1200-ms", "1,200 ms at a tick of 1 s run at, in ms", Some(|| runs_at(1_200).to_string())),
-    ("C39.1500-ms", "and 1,500 ms", Some(|| runs_at(1_500).to_string())),
+    ("C39.1500-ms", "1,500 ms at a tick of 1 s run at, in ms", Some(|| runs_at(1_500).to_string())),
     ("C45.time-after", "a slot reaches Start late: the wheel's time is then", None),
-    ("C41.next-waits", "java.util.Timer: the task behind one of 300 ms waits so long", None),
+    ("C41.next-waits", "java.util.Timer: the task after one of 300 ms waits for it", None),
     ("C46.cancelled-kept", "100,000 cancelled in ScheduledThreadPool: left in its queue", None),
-    ("C46.cancelled-removed", "the same with setRemoveOnCancelPolicy", None),
-    ("C47.later-task-of-timer", "java.util.Timer: runs of a task behind one that throws", None),
-    ("C47.schedule-again", "and what it says to the next", None),
-    ("C47.pool-runs-others", "ScheduledThreadPool runs the others", None),
-    ("C47.pool-drops-periodic", "and a periodic task that throws at its second run", None),
+    ("C46.cancelled-removed", "the same with setRemoveOnCancelPolicy: left in its queue", None),
+    ("C47.later-task-of-timer", "java.util.Timer: runs of a task after one that throws", None),
+    ("C47.schedule-again", "java.util.Timer: its error for a new task after that", None),
+    ("C47.pool-runs-others", "ScheduledThreadPool runs the other tasks", None),
+    ("C47.pool-drops-periodic", "ScheduledThreadPool: a periodic task whose 2nd run throws", None),
 ];
 
 /// The ticks at which these tasks run on 12 slots. Each task has a delay and a number of runs.
@@ -278,7 +287,7 @@ pub fn tally(rows: &[ComparedAnswer]) -> String {
 /// The rows of a run as a table.
 pub fn table(rows: &[ComparedAnswer]) -> Table {
     let columns = ["question", "what is asked", "the printed code", "the model", "by"];
-    let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());
+    let mut table = Table::new("Answers of the printed code", columns.map(Column::left).into());
     for row in rows {
         let mark = if row.agrees() { Mark::Plain } else { Mark::Wrong };
         table.rows.push(vec![
@@ -318,6 +327,8 @@ mod tests {
         assert!(is_as_stated("1.7 times", "1.5..3") && is_as_stated("10 us", "..10"));
         assert!(!is_as_stated("3.1 times", "1.5..3") && !is_as_stated("many", "1.."));
         assert_eq!(answers(&[("B8.first", "x")]), (None, "not run".to_owned()));
+        let stated = ["1.5..3", "100..", "..10", "x"].map(range_in_words);
+        assert_eq!(stated, ["1.5 to 3", "100 or more", "10 or less", "x"]);
         Ok(())
     }
 

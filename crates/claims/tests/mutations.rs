@@ -51,7 +51,7 @@ fn without_a_fault_no_claim_differs() -> anyhow::Result<()> {
 }
 
 #[test]
-fn other_structures_instead_of_the_wheels() -> anyhow::Result<()> {
+fn other_structures_instead_of_the_wheels_change_outcomes() -> anyhow::Result<()> {
     all_notice(&[
         (LISTS, FaultKind::Replaced("skip-list"), &["C32", "C50"]),
         (LISTS, FaultKind::Replaced("binary-heap"), &["C32", "C43"]),
@@ -64,12 +64,12 @@ fn other_structures_instead_of_the_wheels() -> anyhow::Result<()> {
 
 /// Alone in a test, since it takes as long as the other replacements together.
 #[test]
-fn a_sorted_list_instead_of_the_list_wheel() -> anyhow::Result<()> {
+fn a_sorted_list_instead_of_the_list_wheel_changes_outcomes() -> anyhow::Result<()> {
     all_notice(&[(LISTS, FaultKind::Replaced("sorted-list"), &["C32", "C50"])])
 }
 
 #[test]
-fn other_structures_instead_of_maps_and_trees() -> anyhow::Result<()> {
+fn other_structures_instead_of_maps_and_trees_change_outcomes() -> anyhow::Result<()> {
     all_notice(&[
         ("hash-map", FaultKind::Replaced("btree-map"), &["C26"]),
         ("sorted-slice", FaultKind::Replaced("unordered-list"), &["C25"]),
@@ -78,7 +78,7 @@ fn other_structures_instead_of_maps_and_trees() -> anyhow::Result<()> {
 }
 
 #[test]
-fn operations_that_cost_more() -> anyhow::Result<()> {
+fn costlier_operations_change_outcomes() -> anyhow::Result<()> {
     let lg = |n: u64| u64::from(n.max(1).ilog2());
     all_notice(&[
         (LISTS, FaultKind::Costlier(Cancel, |n| n), &["C32", "C50"]),
@@ -94,7 +94,7 @@ fn operations_that_cost_more() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_wheel_that_is_a_tick_late_and_work_that_is_not_counted() -> anyhow::Result<()> {
+fn a_late_wheel_and_uncounted_work_change_outcomes() -> anyhow::Result<()> {
     all_notice(&[
         (LISTS, FaultKind::Late, &["C18", "B1", "C42"]),
         (OURS, FaultKind::Late, &["C42"]),

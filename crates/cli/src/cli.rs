@@ -150,7 +150,6 @@ pub(crate) enum Command {
     },
 }
 
-/// How to print results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Output {
     /// Output format.
@@ -158,7 +157,6 @@ pub(crate) struct Output {
     pub(crate) format: Format,
 }
 
-/// Arguments of `wheelhouse instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
     #[command(flatten)]
@@ -177,7 +175,6 @@ pub(crate) struct Instructions {
     pub(crate) output: Output,
 }
 
-/// The selected workloads and backends.
 #[derive(Debug, Args)]
 pub(crate) struct What {
     /// Seed of the workloads.

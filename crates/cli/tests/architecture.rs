@@ -125,7 +125,7 @@ fn the_lists_of_structures_have_all_of_them() {
 }
 
 #[test]
-fn what_users_build_does_not_depend_on_what_measures() {
+fn crates_for_users_do_not_depend_on_crates_that_measure() {
     let (layers, dependencies) = (layers(), dependencies());
     for product in PRODUCTS {
         let needed = dependencies[product].iter().filter(|it| layers.contains_key(*it));

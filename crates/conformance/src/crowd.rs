@@ -106,7 +106,6 @@ impl Epoch {
     }
 }
 
-/// Ends an epoch.
 fn end<T: Timer<u64> + Clone>(pair: &mut Pair<T>, random: &mut Random) -> Result<(), String> {
     match random.below(4) {
         0 => *pair = pair.clone(),

@@ -132,7 +132,7 @@ mod late_by_design {
 /// A structure that iterates over ticks does not hang the suite: the check fails after its time
 /// limit.
 #[test]
-fn loops_over_distance() {
+fn a_loop_over_the_distance_is_stopped() {
     let check = || {
         FAULT.set(Fault::LoopsOverDistance);
         contract_10_the_whole_range_of_u64::<Planted>();
@@ -158,7 +158,7 @@ fn a_failing_sequence_is_short() {
 /// Scripts decoded from bytes find a fault too, as in the fuzz target, and the printed script is
 /// short.
 #[test]
-fn bytes_find_a_fault() {
+fn random_bytes_find_a_fault() {
     FAULT.set(Fault::MoveKeepsItsPlace);
     let mut random = Random::new(1);
     let mut bytes = || std::array::from_fn::<u8, 300, _>(|_| random.word() as u8);

@@ -106,6 +106,7 @@ impl<E, L> Arena<E, L> {
     /// The number of entries.
     #[inline]
     pub fn len(&self) -> usize {
+        // A place that was used has a timer, is free, or is retired.
         (self.used - self.retired) as usize - self.free.len()
     }
 
@@ -147,6 +148,7 @@ impl<E, L> Arena<E, L> {
     #[inline]
     pub fn insert_linked(&mut self, link: L, entry: E) -> TimerId {
         let id = self.next_id();
+        // Free places have lower indices than the first place that was never used.
         if id.index() == self.used {
             self.use_another();
         } else {
@@ -163,6 +165,7 @@ impl<E, L> Arena<E, L> {
     /// Adds a place, and a segment if the last one is full.
     #[inline]
     fn use_another(&mut self) {
+        // Does not overflow: `unused_id` has checked it.
         self.used += 1;
         if self.used as usize > self.cells.len() {
             self.cells.grow_to(self.used as usize, || Cell::Vacant);
@@ -229,6 +232,7 @@ impl<E, L> Arena<E, L> {
     /// The place, link and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
     pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
+        // The last segment also has places that were never used.
         self.cells.iter().zip(0..self.used).filter_map(|(cell, index)| match cell {
             Cell::Live { link, entry, .. } => Some((index, link, entry)),
             Cell::Vacant => None,
@@ -250,6 +254,7 @@ impl<E, L> Arena<E, L> {
     #[inline]
     pub fn remove(&mut self, id: TimerId) -> Option<(L, E)> {
         let cell = self.cells.get_mut(id.index() as usize)?;
+        // Checked before `vacate` writes, so a stale handle changes nothing.
         match cell {
             Cell::Live { generation, .. } if *generation == id.generation() => {}
             _ => return None,
@@ -283,6 +288,7 @@ impl<E, L> Arena<E, L> {
         debug_assert!(self.at(id.index()).is_none(), "a place is vacant before it is freed");
         match id.next_generation() {
             Some(next) => self.free.push(next),
+            // On no stack any more, so no insertion finds the place.
             None => self.retired += 1,
         }
     }

@@ -96,6 +96,7 @@ macro_rules! timer_builder {
             start: $crate::Tick,
             capacity: usize,
             meter: M,
+            // A builder holds no `T`, so it is `Send` and `Sync` for any.
             value: ::core::marker::PhantomData<fn() -> T>,
         }
 
@@ -178,6 +179,7 @@ macro_rules! timer_builder {
         impl<T $(, const $arity: usize)?, M: $crate::meter::Meter> $timer<T $(, $arity)?, M> {
             pub(crate) fn with_meter(meter: M) -> Self {
                 Self::with_parts(
+                    // An invalid default does not compile.
                     $(const {
                         match $check($default) {
                             Ok(slots) => slots,

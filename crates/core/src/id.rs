@@ -19,6 +19,7 @@ pub struct TimerId {
     generation: NonZeroU32,
 }
 
+// A generation is never 0, so `None` needs no further byte.
 const _: () = assert!(size_of::<Option<TimerId>>() == 8);
 
 impl TimerId {

@@ -63,6 +63,7 @@ macro_rules! linked_timers {
 
         $(#[$insert])*
         fn insert(&mut self, deadline: $crate::Tick, value: T) -> $crate::TimerId {
+            // `next_id` panics if the arena is full, before the slot has changed.
             let link = self.link(self.timers.next_id().index(), deadline);
             self.timers.insert_linked(link, $crate::linked::Entry { deadline, value })
         }
@@ -77,6 +78,7 @@ macro_rules! linked_timers {
         $(#[$reschedule])*
         fn reschedule(&mut self, id: $crate::TimerId, deadline: $crate::Tick) -> bool {
             let Some((link, entry)) = self.timers.get_mut(id) else { return false };
+            // The former deadline determines the slot that the timer leaves.
             let (link, from) = (*link, ::core::mem::replace(&mut entry.deadline, deadline));
             self.unlink(id.index(), link, from);
             let to = self.link(id.index(), deadline);
@@ -122,6 +124,7 @@ macro_rules! linked_expiry {
                 return $crate::fire_due(self, on_expiry);
             }
             self.meter.tally($crate::meter::Work::Comparison, 1);
+            // No slot up to `now` needs a visit, because `now` is before `next`.
             self.hand = self.now;
             0
         }

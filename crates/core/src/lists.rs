@@ -107,6 +107,8 @@ impl Lists {
         if place as usize >= self.nodes.len() {
             self.nodes.grow_to(place as usize + 1, || Node { before: NONE, behind: NONE });
         }
+        // The ends of the list serve as its sentinel: at `NONE`, the two link functions return the
+        // ends. So the first and the last timer need no separate case.
         let before = before.unwrap_or(NONE);
         let behind = core::mem::replace(self.link_behind(list, before), place);
         debug_assert!(*self.link_before(list, behind) == before, "`before` is in this list");
@@ -149,6 +151,7 @@ impl Lists {
         let Some(first) = other.first() else { return };
         debug_assert_eq!(self.nodes[first as usize].before, NONE, "the first timer of a list");
         let last = list.last;
+        // If this list is empty, `last` is `NONE`, and its first end is written.
         *self.link_behind(list, last) = first;
         self.nodes[first as usize].before = last;
         list.last = core::mem::take(other).last;

@@ -201,6 +201,7 @@ impl<K: Ord, M: Meter> PartialOrd for Metered<K, M> {
 impl<K: Ord, M: Meter> PartialEq for Metered<K, M> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
+        // Through `cmp`, so that it counts too.
         self.cmp(other).is_eq()
     }
 }

@@ -56,10 +56,13 @@ impl SlotBitmap {
         let mut passed = 0;
         while passed < count {
             meter.tally(Work::SlotVisit, 1);
+            // The number of slots is a power of two, so the mask wraps at the end of the wheel.
             let at = (from + passed) & (self.slots - 1);
+            // The shift drops the slots before `at`.
             let word = self.words[at / WORD] >> (at % WORD);
             if word != 0 {
                 passed += word.trailing_zeros() as usize;
+                // The word may have slots beyond the `count` that are searched.
                 return (passed < count).then_some(passed);
             }
             // Continue with the next word. A wheel of fewer than 64 slots wraps to its only word.

@@ -82,6 +82,7 @@ impl<T, Q: Queue<M>, M: Meter> Ordered<T, Q, M> {
     }
 
     fn key(&mut self, deadline: Tick) -> Key {
+        // 64 bits do not overflow: at a billion insertions a second they last for 584 years.
         self.orders += 1;
         Key { deadline, order: self.orders }
     }
@@ -104,6 +105,7 @@ impl<T, Q: Queue<M>, M: Meter> Timer<T> for Ordered<T, Q, M> {
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        // A stale handle uses up a number too. Numbers need to be unique, not consecutive.
         let to = self.key(deadline);
         let Some((_, waiting)) = self.timers.get_mut(id) else { return false };
         let from = core::mem::replace(&mut waiting.key, to);

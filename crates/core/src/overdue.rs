@@ -90,6 +90,7 @@ impl<M: Meter> Overdue<M> {
         index: u32,
         meter: &M,
     ) -> Link {
+        // Arrivals are only compared with those in the map.
         if self.waiting.is_empty() {
             self.arrivals = 0;
         }
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn comes_out_by_deadline_then_arrival() {
+    fn overdue_timers_come_out_by_deadline_then_arrival() {
         let (mut overdue, mut arena) = (Overdue::new(), Arena::new());
         for (deadline, name) in [(7, 'a'), (3, 'b'), (7, 'c'), (3, 'd'), (5, 'e'), (9, 'f')] {
             insert(&mut overdue, &mut arena, deadline, name);

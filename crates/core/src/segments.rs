@@ -59,6 +59,7 @@ impl<X, const N: usize> Segments<X, N> {
     #[cold]
     pub fn grow_to(&mut self, len: usize, mut blank: impl FnMut() -> X) {
         while self.len() < len {
+            // Collected on the heap: an array would be built on the stack, and then copied.
             let elements: Vec<X> = core::iter::repeat_with(&mut blank).take(N).collect();
             match elements.into_boxed_slice().try_into() {
                 Ok(segment) => self.segments.push(segment),

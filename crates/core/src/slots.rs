@@ -35,6 +35,7 @@ impl SlotCount {
         } else if !slots.is_power_of_two() {
             Err(SlotCountError::NotPowerOfTwo(slots))
         } else {
+            // At most 16, since `MAX` is 2^16.
             Ok(Self { bits: slots.trailing_zeros() as u8 })
         }
     }

@@ -48,6 +48,7 @@ impl<X: Copy> Stack<X> {
     /// The top element.
     #[inline]
     pub fn peek(&self) -> Option<X> {
+        // A pop may leave the top piece empty. Then the last full piece has the top element.
         self.top.last().or_else(|| self.full.last()?.last()).copied()
     }
 
@@ -64,11 +65,13 @@ impl<X: Copy> Stack<X> {
     #[cold]
     fn make_room(&mut self) {
         if self.top.len() < PIECE {
+            // Doubles up to one piece, so that a stack of few elements takes little memory.
             let more = self.top.len().max(8).min(PIECE - self.top.len());
             self.top.reserve_exact(more);
             return;
         }
         let mut piece = mem::take(&mut self.spare);
+        // Allocates nothing if there was a spare piece.
         piece.reserve_exact(PIECE);
         self.below += self.top.len();
         self.full.push(mem::replace(&mut self.top, piece));
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_is_the_first_across_the_seams() {
+    fn the_last_pushed_is_popped_first_across_pieces() {
         for mut stack in [0, 500, 2_000, 9_000].map(Stack::with_capacity) {
             assert_eq!((stack.pop(), stack.peek(), stack.len()), (None, None, 0));
             for _ in 0..2 {

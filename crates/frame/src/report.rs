@@ -51,7 +51,6 @@ pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// Writes the rows into a folder.
 pub(crate) fn write_rows<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<()> {
     write_whole(&dir.join(ROWS), rows(run).as_bytes())
 }

@@ -325,6 +325,7 @@ impl Bench<'_> {
                 if interrupt::requested() {
                     return Ok(false);
                 }
+                // Each round begins with another structure, so none always has the warm caches.
                 let at = (turn + round) % verified.len();
                 let is_enough = is_short && samples.is_far_behind(at);
                 if is_enough || (round >= least && self.is_over()) {
@@ -377,6 +378,7 @@ fn rounds(
 ) -> usize {
     let once = first.iter().flat_map(|it| it.times.iter().flatten()).map(|it| it.elapsed);
     let all: Duration = once.sum::<Duration>() * plays;
+    // A play may take less time than the clock resolves.
     let affordable = (time.as_secs_f64() / all.as_secs_f64().max(1e-9)) as usize;
     let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
     affordable.clamp(least, *ROUNDS.end())

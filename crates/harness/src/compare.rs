@@ -67,6 +67,7 @@ impl ComparedRow {
     pub fn verdict(&self) -> Verdict {
         match self.ratio {
             None => Verdict::Undecided,
+            // The reciprocal, so that exchanging A and B exchanges the verdicts.
             Some(ratio) if ratio.high < 1.0 / (1.0 + NOISE) => Verdict::Faster,
             Some(ratio) if ratio.low > 1.0 + NOISE => Verdict::Slower,
             Some(_) => Verdict::WithinNoise,
@@ -119,8 +120,8 @@ impl Comparison {
         let decided = self.rows.len() - self.count(Verdict::Undecided);
         if decided > 0 {
             notes.push(format!(
-                "At best, 95 of 100 intervals hold: of {decided} rows, about {} differ by chance \
-                 alone.",
+                "At best, 95 of 100 intervals contain the true ratio: of {decided} rows, about {} \
+                 differ by chance alone.",
                 (decided as f64 * 0.05).ceil()
             ));
         }

@@ -117,6 +117,7 @@ impl<'a> Floor<'a> {
 
     #[inline]
     fn write(&mut self, deadline: Tick, label: u64) {
+        // The length of the log is a power of two, so the mask wraps.
         let at = self.cursor & (self.log.len() - 1);
         self.log[at] = (deadline, label);
         self.cursor += 1;

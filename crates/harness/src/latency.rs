@@ -85,6 +85,7 @@ impl MinimumTimes {
     fn time(&mut self, operation: impl FnOnce()) {
         let start = Instant::now();
         operation();
+        // Not 0, which a logarithmic axis cannot show, and at most 4 s, so that 32 bits suffice.
         self.record(start.elapsed().as_nanos().clamp(1, u32::MAX.into()) as u32);
     }
 

@@ -19,7 +19,7 @@ pub fn backends(sources: bool) -> Table {
         "n: live timers; m: levels; M: slots; k: timers in a slot. Costs are amortised. Bytes \
          include a payload of eight, and are measured at n = {MEASURED_TIMERS}."
     ));
-    let limit = "Structures with an operation that passes all timers are measured at a smaller n.";
+    let limit = "Structures with an operation that visits all timers are measured at a smaller n.";
     table.notes.push(limit.to_owned());
     for structure in structure::all().into_iter().chain(structure::approximate()) {
         let Some(info) = structure.info() else { continue };
@@ -43,7 +43,7 @@ fn lateness_note(info: Info) -> Option<String> {
     let Precision::Late(bound) = info.precision else { return None };
     let (name, thousand, million) = (info.name, bound(1_000), bound(1_000_000));
     Some(format!(
-        "{name} is late by design, after 1000 ticks by up to {thousand}, \
-         after 1000000 by up to {million}. No comparison includes it."
+        "{name} is late by design: a delay of 1000 ticks by up to {thousand}, one of 1000000 by up \
+         to {million}. No comparison includes it."
     ))
 }

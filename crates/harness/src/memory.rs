@@ -74,12 +74,14 @@ fn churn<T: Timer<u64>>(
     mut delay: impl FnMut() -> Tick,
     seed: u64,
 ) {
+    // Another sequence than that of the delays.
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 1);
     let n = ids.len() as u64;
     for step in 0..u64::from(CHURN) * n {
         let label = random.random_range(0..n) as usize;
         timer.cancel(ids[label]);
         ids[label] = timer.insert(timer.now() + delay(), label as u64);
+        // Now and then, so that some timers fire and wheels cascade.
         if step % 16 == 0 {
             timer.advance(timer.now() + 1, |_| ());
         }

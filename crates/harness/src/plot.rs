@@ -61,6 +61,7 @@ pub fn all(run: &Run) -> Vec<(Subject, Picture)> {
 pub fn main_picture(run: &Run) -> Option<Picture> {
     let is_steady =
         |it: &Subject| matches!(it, Subject::Time { measure, .. } if measure == "steady");
+    // The least key is that of a steady picture. Of equal keys, `min_by_key` returns the first.
     all(run).into_iter().min_by_key(|(subject, _)| !is_steady(subject)).map(|it| it.1)
 }
 

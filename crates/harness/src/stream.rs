@@ -138,6 +138,7 @@ impl Stream {
                 match op {
                     Op::Insert { label, .. } => {
                         has_one_timer_per_label &= !player.is_live(label);
+                        // The player numbers the values, so a value is an index of this list.
                         label_of.push(label);
                         player.apply(op);
                     }

@@ -77,6 +77,13 @@ pub fn by_size(run: &Run) -> Table {
     table
 }
 
+/// A table of figures by n and structure, without rows.
+pub(crate) fn empty_by_size(title: impl Into<String>, headings: &[impl AsRef<str>]) -> Table {
+    let heads = [Column::right("n"), Column::left("structure")].into_iter();
+    let figures = headings.iter().map(|heading| Column::right(heading.as_ref()));
+    Table::new(title, heads.chain(figures).collect())
+}
+
 /// A table with a row for each n and structure, and with a column for each heading. `column` has
 /// its figures at an n, if there are any.
 fn table_by_size(
@@ -86,9 +93,7 @@ fn table_by_size(
     sizes: impl IntoIterator<Item = u64>,
     column: impl Fn(&String, u64) -> Option<TableColumn>,
 ) -> Table {
-    let mut heads = vec![Column::right("n"), Column::left("structure")];
-    heads.extend(headings.iter().map(Column::right));
-    let mut table = Table::new(title, heads);
+    let mut table = empty_by_size(title, headings);
     for n in sizes {
         let columns: Vec<_> = headings.iter().map(|heading| column(heading, n)).collect();
         let rows = rows(run, &columns).into_iter();
@@ -171,6 +176,7 @@ pub fn sizes(run: &Run) -> Vec<u64> {
 /// The names of the run's backends in the order of their first rows, the floor last.
 pub fn backends(run: &Run) -> Vec<String> {
     let mut names = distinct(keys(run).map(|key| key.0));
+    // `false` comes before `true`, and the sort is stable: the others keep their order.
     names.sort_by_key(|name| *name == FLOOR);
     names.into_iter().map(str::to_owned).collect()
 }

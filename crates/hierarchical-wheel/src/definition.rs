@@ -20,6 +20,8 @@ impl Backend for Definition {
             insert: "O(1)",
             cancel: "O(1)",
             reschedule: "O(1)",
+            // In a large wheel, for deadlines that are spread. A slot with a crowd of k timers adds
+            // k / 768 moves to each call while it is open.
             fire: "O(1), worst 500 moves",
         },
         // Inserting into a list writes four links, removing writes two. After a slot has fired, a

@@ -61,7 +61,6 @@ struct Level {
     open: u32,
     /// The index of that slot, counted from tick 0.
     open_at: Tick,
-    /// The tick at which it opened.
     opened: Tick,
     /// The number of its older timers that move per tick.
     pace: u64,

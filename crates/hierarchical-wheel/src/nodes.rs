@@ -58,7 +58,6 @@ impl<T> Node<T> {
     }
 }
 
-/// A live timer.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveTimer<T> {
     /// The generation of its handle. It is never zero, so the compiler encodes `Body::Slot` without
@@ -88,7 +87,6 @@ impl Links {
     }
 }
 
-/// All nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes<T> {
     nodes: Vec<Node<T>>,
@@ -335,7 +333,6 @@ impl<T> Nodes<T> {
         self.set_links(slot, Links { prev: OUTSIDE, next: slot });
     }
 
-    /// Returns `true` if a slot has no timers.
     pub(crate) fn is_empty(&self, slot: u32) -> bool {
         self.node(slot).next == slot
     }
@@ -386,7 +383,6 @@ impl<T> Nodes<T> {
         (prev == next).then_some(prev)
     }
 
-    /// The number of a slot.
     #[inline(always)]
     pub(crate) fn number(&self, slot: u32) -> u32 {
         match self.node(slot).body {

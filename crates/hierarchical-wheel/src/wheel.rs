@@ -107,7 +107,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         &self.meter
     }
 
-    /// Returns `true` if the wheel is large.
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
         OPENS && self.large.is_on()

@@ -75,28 +75,28 @@ fn play_wheels(start: Tick, calls: usize) {
 }
 
 #[test]
-fn every_backend() {
+fn every_backend_has_the_oracles_answers() {
     wheelhouse_registry::for_each_backend!(short_defaults);
 }
 
 #[test]
-fn wheels_from_the_first_tick() {
+fn small_wheels_are_right_from_the_first_tick() {
     play_wheels(FIRST, SHORT);
 }
 
 #[test]
-fn wheels_from_before_a_border() {
+fn small_wheels_are_right_from_before_a_border() {
     play_wheels(BORDER, SHORT);
 }
 
 #[test]
-fn wheels_from_before_the_last_tick() {
+fn small_wheels_are_right_from_before_the_last_tick() {
     play_wheels(LAST, SHORT);
 }
 
 #[test]
 #[ignore = "takes more than ten minutes in a release build: run it by hand"]
-fn all_with_one_more_call() {
+fn sequences_of_one_more_call_are_right() {
     wheelhouse_registry::for_each_backend!(long_defaults);
     for start in [FIRST, BORDER, LAST] {
         play_wheels(start, LONG);

@@ -105,6 +105,7 @@ impl DueQueue {
     #[inline]
     fn skip_holes(&mut self, meter: &impl Meter) {
         if self.live == 0 {
+            // Only holes are left, so they need not be read one by one.
             self.timers.clear();
             self.read = 0;
             if self.timers.capacity() > KEEP {
@@ -125,6 +126,7 @@ impl DueQueue {
             meter.tally(Work::ElementMove, self.live as u64);
             self.timers.drain(..self.read);
             self.timers.retain(Waiting::is_live);
+            // All timers have new positions, so all get new links.
             self.read = 0;
             self.number(0, entries);
         }

@@ -87,6 +87,7 @@ impl Slot {
     #[inline(always)]
     fn push(&mut self, timer: Waiting) -> Link {
         self.timers.push(timer);
+        // A live timer has the bound as its deadline now, even if the former one was removed.
         if timer.deadline <= self.earliest {
             (self.earliest, self.is_exact) = (timer.deadline, true);
         }
@@ -107,6 +108,7 @@ impl Slot {
     pub(crate) fn take_due(&mut self, now: Tick, mut due: impl FnMut(Waiting)) {
         (self.earliest, self.is_exact) = (Tick::MAX, true);
         for timer in &mut self.timers {
+            // At the last tick a hole looks due. Its deadline does not lower the bound.
             if timer.deadline > now || !timer.is_live() {
                 self.earliest = self.earliest.min(timer.deadline);
                 continue;
@@ -166,7 +168,6 @@ impl Block {
     const EMPTY: Self = Self { occupied: 0, bound: Tick::MAX };
 }
 
-/// All slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slots: Vec<Slot>,
@@ -186,6 +187,7 @@ impl Slots {
     /// The slot of a deadline.
     #[inline]
     pub(crate) fn of(&self, deadline: Tick) -> usize {
+        // A cast to 32 bits keeps the low bits, which are all that the mask keeps.
         deadline as usize & (self.slots.len() - 1)
     }
 
@@ -233,10 +235,12 @@ impl Slots {
     /// The occupied slots among the `count` slots from `at` on, which must be in one block.
     #[inline]
     pub(crate) fn occupied(&self, at: usize, count: usize) -> impl Iterator<Item = usize> + use<> {
+        // The first shift drops the slots before `at`, the mask those after the last.
         let mut left =
             self.blocks[at / BLOCK].occupied >> (at % BLOCK) & (u64::MAX >> (BLOCK - count));
         core::iter::from_fn(move || {
             let first = (left != 0).then(|| at + left.trailing_zeros() as usize);
+            // Clears the lowest bit; 0 stays 0.
             left &= left.wrapping_sub(1);
             first
         })

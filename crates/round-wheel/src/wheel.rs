@@ -54,6 +54,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline > self.now {
             self.meter.tally(Work::SlotVisit, 1);
+            // `next` stays a lower bound on all deadlines.
             self.next = self.next.min(deadline);
             self.slots.push(Waiting { deadline, index })
         } else {
@@ -64,6 +65,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// Unlinks a timer from the list or map that its link and deadline determine.
     #[inline(always)]
     fn unlink(&mut self, _: u32, link: Link, deadline: Tick) {
+        // The hand has collected all timers up to `now`, so no slot has this one.
         if deadline <= self.now {
             if DueQueue::has(link) {
                 self.due.remove(link, &mut self.timers, &self.meter);
@@ -142,6 +144,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.meter.tally(Work::SlotVisit, 1);
             if self.slots.bound(at) <= self.now {
                 self.slots.occupied(at, count).for_each(|slot| self.collect(slot));
+                // The bound of the block that the hand is in is renewed by `next_due`.
                 if at / BLOCK != hand / BLOCK {
                     self.slots.renew_bound(at, &self.meter);
                 }

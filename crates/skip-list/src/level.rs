@@ -17,7 +17,7 @@ use wheelhouse_core::meter::{Meter, Work};
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The number of links written to insert a node: two in the node before it, one in the node before
-/// that, three of its own, one in the node behind.
+/// that, its own three, one in the node behind.
 pub(crate) const LINKS_TO_PUT_IN: u64 = 7;
 /// The number of links written to remove a node.
 pub(crate) const LINKS_TO_TAKE_OUT: u64 = 4;
@@ -54,7 +54,6 @@ impl Node {
     pub(crate) const UNUSED: Self =
         Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
 
-    /// The link to the next node.
     #[inline]
     fn next(&self) -> Link {
         Link { deadline: self.deadlines[0], at: self.links[0] }
@@ -163,7 +162,6 @@ impl Level {
         meter.tally(Work::Link, LINKS_TO_PUT_IN);
     }
 
-    /// Removes a node.
     #[inline]
     pub(crate) fn take_out(&mut self, nodes: &mut [Node], at: u32, meter: &impl Meter) {
         let node = &nodes[at as usize];

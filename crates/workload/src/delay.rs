@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shorter_than_a_tick_or_longer_than_its_cap() {
+    fn delays_are_between_one_tick_and_their_cap() {
         let mut random = Random::new("edges", 0, 7);
         let capped = Delay::Pareto { shape: 0.1, least: 1.0, most: 50 };
         assert!((0..1000).all(|_| (1..=50).contains(&capped.draw(&mut random))));

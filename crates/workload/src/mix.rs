@@ -216,7 +216,7 @@ mod tests {
     use crate::Op;
 
     #[test]
-    fn shares_are_read_in_any_order_and_held_against_each_other() {
+    fn shares_are_read_in_any_order_and_checked_for_consistency() {
         let mix = |text: &str| text.parse::<Mix>();
         let asked = Mix { stop: 40, moves: 10, fire: 5, delays: DELAYS };
         for text in ["start:45,stop:40,move:10,fire:5", "fire:5, move:10, stop:40"] {

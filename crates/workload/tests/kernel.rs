@@ -42,7 +42,7 @@ fn ops(lines: &[String]) -> Vec<Op> {
 }
 
 #[test]
-fn starts_cancels_and_the_clock() {
+fn starts_and_cancels_advance_the_clock() {
     let found =
         ops(&[start(0, "aa", 0, 50), start(1, "bb", 2, 10), cancel(0, "aa"), start(0, "aa", 3, 7)]);
     let expected = [
@@ -68,7 +68,7 @@ fn a_cancel_is_one_if_another_event_of_its_cpu_comes_between() {
 }
 
 #[test]
-fn an_expiry_is_the_clocks_doing() {
+fn an_expiry_only_advances_the_clock() {
     let lines = [
         start(0, "aa", 0, 5),
         cancel(1, "aa"),
@@ -88,7 +88,7 @@ fn an_expiry_is_the_clocks_doing() {
 }
 
 #[test]
-fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
+fn late_and_unknown_cancels_are_left_out_and_counted() {
     let lines = [
         start(0, "aa", 0, 5),
         cancel(0, "cc"),
@@ -151,6 +151,17 @@ fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     }
 }
 
+#[test]
+fn an_impossible_length_of_a_jiffy_is_refused() {
+    for hz in [0, 1_000_000_001] {
+        let mut options = Options::default();
+        options.hz = Some(hz);
+        let error = convert(start(0, "aa", 0, 9).as_bytes(), &options).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(&hz.to_string()) && message.contains("--hz"), "{message}");
+    }
+}
+
 /// The script has the option that the error names.
 #[test]
 fn the_option_that_an_error_names_exists() {
@@ -173,7 +184,7 @@ fn the_option_that_an_error_names_exists() {
 /// From `trace-cmd report`: with its head, high-resolution timers and a gap, on a kernel of 100
 /// jiffies a second.
 #[test]
-fn what_trace_cmd_reports_is_read() {
+fn reports_of_trace_cmd_are_read() {
     let text = include_str!("golden/trace-cmd-hz100.txt");
     let recording = convert(text.as_bytes(), &Options::default()).expect("a valid text");
     let expected = [
@@ -193,7 +204,7 @@ fn what_trace_cmd_reports_is_read() {
 
 /// From ftrace on a 32-bit kernel of 1000 jiffies a second, five minutes after it was booted.
 #[test]
-fn jiffies_that_wrap_around_go_on() {
+fn jiffies_continue_after_they_wrap() {
     let text = include_str!("golden/ftrace-32-bit-hz1000.txt");
     let recording = convert(text.as_bytes(), &Options::default()).expect("a valid text");
     let expected = [

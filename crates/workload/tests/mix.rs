@@ -33,7 +33,7 @@ fn counts(mix: Mix, n: u32) -> [u64; 4] {
 }
 
 #[test]
-fn the_shares_come_out_as_they_were_asked_for() {
+fn the_shares_are_as_requested() {
     let asked = [
         ("start:45,stop:40,move:10,fire:5", [45, 40, 10, 5]),
         ("move:1", [0, 0, 1, 0]),

@@ -65,7 +65,7 @@ fn small() -> (Vec<Op>, Vec<u8>) {
 
 proptest! {
     #[test]
-    fn any_operations_come_back(
+    fn any_operations_are_decoded_as_encoded(
         ops in proptest::collection::vec(op(), 0..300),
         times in 1..80_usize,
     ) {
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn long_traces_come_back_from_readers_that_give_little_at_a_time() {
+fn long_traces_are_read_from_readers_that_return_few_bytes() {
     struct Dribble<R>(R, usize);
     impl<R: Read> Read for Dribble<R> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -150,7 +150,7 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
 }
 
 #[test]
-fn nothing_is_allocated_for_what_a_header_claims() {
+fn a_header_does_not_determine_what_is_allocated() {
     // A writer that does not finish leaves a header that claims the largest numbers.
     let mut file = Vec::new();
     drop(Writer::new(Cursor::new(&mut file), header(), u64::MAX).expect("memory cannot fail"));
@@ -182,7 +182,7 @@ fn lengths_beyond_their_bounds_are_refused_before_anything_is_read() {
 }
 
 #[test]
-fn other_files_and_versions_are_told_apart() {
+fn other_files_and_versions_have_different_errors() {
     let (_, mut file) = small();
     assert!(matches!(read(b"\x89PNG\r\n\x1a\n and so on"), Err(TraceError::NotATrace)));
     file[8] = 3;
@@ -205,7 +205,7 @@ fn errors_name_their_remedy() {
 }
 
 #[test]
-fn a_remark_takes_no_more_than_its_room() {
+fn a_remark_is_cut_to_its_reserved_size() {
     for (remark, kept) in [
         ("", ""),
         ("; cut", "; cut"),

@@ -215,7 +215,7 @@ fn the_same_name_number_and_seed_give_the_same_operations() {
 /// If this fails, streams have changed, and earlier figures are no longer comparable. Give the
 /// changed workload a new name instead.
 #[test]
-fn streams_are_what_they_always_were() {
+fn streams_have_not_changed() {
     let line = |it: &Workload| format!("{} {:016x}\n", it.name, digest(it, N, 1));
     let mut lines: Vec<_> = workloads().iter().map(line).collect();
     lines.sort();
@@ -232,7 +232,7 @@ fn long_phases_come_in_parts() {
 }
 
 #[test]
-fn names_are_found_and_for_others_all_are_told() {
+fn an_error_for_an_unknown_name_lists_all_names() {
     for workload in workloads() {
         assert_eq!(find_workload(workload.name).map(|it| it.story), Ok(workload.story));
         assert!(!workload.source.is_empty() && !workload.story.is_empty());

@@ -28,7 +28,7 @@ fn crowded<const ARITY: usize>(timers: u64) -> BinaryHeap<u64, ARITY> {
 }
 
 #[test]
-fn in_bulk_fires_as_one_by_one() {
+fn firing_in_bulk_equals_firing_one_by_one() {
     for to in [0, 1, 100, 300, 500, 999, 1_000] {
         let mut bulk = crowded::<2>(20_000);
         let mut single = bulk.clone();

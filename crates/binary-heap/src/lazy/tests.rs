@@ -64,7 +64,7 @@ fn every_timer_keeps_a_node_that_is_not_after_it() {
 }
 
 #[test]
-fn two_calls_in_vain_make_the_wake_up_right() {
+fn after_two_calls_in_vain_the_wake_up_is_exact() {
     let mut heap = LazyHeap::new();
     let ids: Vec<_> = (0..100).map(|deadline| heap.insert(deadline, ())).collect();
     for (deadline, id) in ids[..98].iter().enumerate() {
@@ -101,7 +101,7 @@ fn a_move_to_no_earlier_than_the_node_and_a_cancel_do_not_touch_the_heap() {
 }
 
 #[test]
-fn orders_that_come_round_keep_the_order_of_insertion() {
+fn renumbered_timers_keep_the_order_of_insertion() {
     let mut heap = LazyHeap::new();
     let first = heap.insert(5, 0);
     let ids: Vec<_> = (1..50).map(|value| heap.insert(5, value)).collect();
@@ -117,7 +117,7 @@ fn orders_that_come_round_keep_the_order_of_insertion() {
 }
 
 #[test]
-fn a_jump_fires_as_single_steps_do_with_dead_among_the_living() {
+fn a_jump_fires_the_same_as_single_steps_among_dead_nodes() {
     let mut bulk = LazyHeap::new();
     let ids: Vec<_> =
         (0..20_000_u64).map(|value| bulk.insert(value * 7_919 % 1_000, value)).collect();

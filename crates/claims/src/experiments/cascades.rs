@@ -15,8 +15,8 @@ const WHEEL: &str = "list-wheel";
 
 pub(super) const CASCADES: Experiment = Experiment {
     name: "cascade-counts",
-    about: "list-wheel of 2 to 6 levels of 8 slots: entries read in vain, slots \
-        against the span; n timers in one slot of the third level: the most moves in one call",
+    about: "list-wheel of 2 to 6 levels of 8 slots: entries read in vain, and slots in \
+        use; n timers in one slot of the third level: the most moves in one call",
     run: cascades,
 };
 
@@ -44,7 +44,7 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
     }
     let sentence = "Levels waste no space: fewer slots are in use than the span has ticks.";
     e.holds("C17.1", sentence, is_dense, "2 to 6 levels of 8 slots");
-    let sentence = "They waste no time: no entry is read that neither fires nor moves.";
+    let sentence = "They waste no time: each entry that is read fires or moves.";
     e.holds("C17.2", sentence, vain == 0, format!("{vain} read in vain"));
     // All timers are in one slot of the third level.
     let cascade = setup.curve(&setup.scale.sizes(), |n, seed| {
@@ -61,8 +61,8 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
 
 pub(super) const SLOT: Experiment = Experiment {
     name: "bottom-slot-due",
-    about: "three wheels from wake-up to wake-up, n random timers: whether what fires is due; \
-        Kafka's wheels as printed: how many deadlines are in a slot, by level",
+    about: "three wheels with n random timers, advanced to each wake-up: timers that fire and \
+        are not due; Kafka's wheels as printed: the deadlines in a slot, by level",
     run: slots_due,
 };
 
@@ -90,7 +90,7 @@ fn slots_due(setup: &Setup, e: &mut Evidence) {
     e.holds("C18.1", sentence, fired > 0 && wrong == 0, format!("{wrong} of {fired} not due"));
     let sentence = "A slot of the lowest level holds tasks of one expiry.";
     e.holds("C60.1", sentence, most[0] == 1, format!("{} deadline at most", most[0]));
-    let sentence = "So does a slot of a higher level.";
+    let sentence = "A slot of a higher level holds tasks of one expiry.";
     e.holds("C60.2", sentence, most[1] == 1, format!("up to {} deadlines", most[1]));
 }
 

@@ -17,8 +17,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const ROUNDS_OR_LEVELS: Experiment = Experiment {
     name: "rounds-vs-levels",
-    about: "scheme 6 with 256 and 4,096 slots against list-wheel of as many in 3 levels of 64 and \
-        4 of 1,024: how often a timer is met, mean delays of 2^4 to 2^18",
+    about: "scheme 6 with 256 and 4,096 slots against list-wheel with 3 levels of 64 and 4 levels \
+        of 1,024 slots: the visits of a timer, with mean delays of 2^4 to 2^18",
     run,
 };
 
@@ -30,7 +30,7 @@ const PAIRS: [(Tick, u32, u64); 2] = [(256, 3, 64), (4_096, 4, 1_024)];
 
 fn run(setup: &Setup, e: &mut Evidence) {
     let delays = powers(4, 18);
-    let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "times a timer is met");
+    let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "visits of a timer");
     let mut most = 0;
     let curves = PAIRS.map(|(slots, levels, per_level)| {
         let curves = setup.curves(&delays, |mean, seed| {
@@ -60,25 +60,26 @@ fn run(setup: &Setup, e: &mut Evidence) {
     });
     shorter_and_longer(e, &curves);
     let [rounds, levels] = &curves[0];
-    let sentence = "With rounds a timer of delay T is met T/M times.";
+    let sentence = "With rounds a timer of delay T is visited T/M times.";
     e.growth("V10.1", sentence, [&rounds.from(256 * 16)], Is(Linear));
-    let sentence = "With levels the times it is met are at most logarithmic in T.";
+    let sentence = "With levels the number of its visits is at most logarithmic in T.";
     e.growth("V10.2", sentence, [levels], AtMost(Logarithmic));
-    let sentence = "It is met at most m times, within the range of m levels.";
-    e.holds("V10.3", sentence, most == 0, format!("{most} times more"));
+    let sentence = "A timer within the range of m levels is visited at most m times.";
+    e.holds("V10.3", sentence, most == 0, format!("{most} visits more"));
     e.sweeps.push(sweep);
 }
 
 /// Decides which of the two meets a timer less often, with the shortest and the longest delays.
 fn shorter_and_longer(e: &mut Evidence, curves: &[[Curve; 2]; 2]) {
     let met = |at: fn(&Curve) -> f64| curves.each_ref().map(|of_pair| of_pair.each_ref().map(at));
-    let describe =
-        |[[rounds, levels], _]: [[f64; 2]; 2]| format!("{rounds:.1} times met against {levels:.1}");
+    let describe = |[[rounds, levels], _]: [[f64; 2]; 2]| {
+        format!("{rounds:.1} visits with rounds, {levels:.1} with levels")
+    };
     let (short, long) = (met(Curve::first), met(Curve::last));
-    let sentence = "Rounds are to be preferred: for short delays a timer is met less often.";
+    let sentence = "Rounds are preferable: with short delays a timer is visited less often.";
     let is_less = short.iter().all(|[rounds, levels]| rounds <= levels);
     e.holds("C09.1", sentence, is_less, describe(short));
-    let sentence = "Layers save time: for long delays a timer is met less often.";
+    let sentence = "Layers save time: with long delays a timer is visited less often.";
     let is_less = long.iter().all(|[rounds, levels]| levels < rounds);
     e.holds("C19.1", sentence, is_less, describe(long));
 }

@@ -11,7 +11,7 @@ use wheelhouse_core::Tick;
 pub(super) const QUEUE: Experiment = Experiment {
     name: "bucket-queue-ops",
     about: "Kafka's wheels as printed, 8, 20 and 64 slots: offers and polls of the queue for each \
-        timer where timers are dense, sparse, or cancelled; its length",
+        timer, if timers are dense, sparse, or cancelled; the length of the queue",
     run: queue,
 };
 
@@ -51,14 +51,14 @@ fn queue(setup: &Setup, e: &mut Evidence) {
             }
         }
     }
-    let sentence = "There are few slots: the queue is never longer than their number.";
+    let sentence = "The queue is never longer than the number of slots.";
     e.holds("C36.1", sentence, is_within, "in wheels of 8, 20 and 64 slots");
-    let sentence = "With many tasks a slot Kafka's queue costs no more, however many there are.";
+    let sentence = "If slots have many tasks, more tasks do not make Kafka's queue cost more.";
     e.growth("C36.2", sentence, &in_all, AtMost(Constant));
     let sentence = "Kafka's queue of slots makes fewer advances than there are ticks.";
     let [polls, ticks] = sparse;
     e.holds("C44.1", sentence, polls < ticks, format!("{polls} of {ticks} ticks"));
-    let sentence = "After a mass cancel none finds cancelled tasks only.";
+    let sentence = "After a mass cancel, no advance finds only cancelled tasks.";
     let [polls, vain] = cancelled;
     e.holds("C44.3", sentence, vain == 0, format!("{vain} of {polls} do"));
     e.sweeps.push(sweep);

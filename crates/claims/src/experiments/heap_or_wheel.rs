@@ -45,17 +45,17 @@ fn by_steps(e: &mut Evidence, sweep: &Sweep) {
         e.growth(id, sentence, sweep.of(structures, &[operation]), stated);
     }
     let sentence =
-        "Creating costs more in a heap, the more timers there are, if all are due at once.";
+        "If all timers have one deadline, creating one in a heap costs more, the more there are.";
     e.growth("C32.2", sentence, sweep.of(&HEAPS, &["all equal", "start"]), Grows);
-    let sentence = "Firing is logarithmic in a heap, deadlines at random.";
+    let sentence = "With random deadlines, firing is logarithmic in a heap.";
     e.growth("C32.10", sentence, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
     let sentence = "Starting a task is O(log n).";
     e.growth("C46.2", sentence, sweep.of(&HEAPS, &["start"]), AtMost(Logarithmic));
-    let sentence = "Taking the first is logarithmic, and no less.";
+    let sentence = "With random deadlines, taking the first task is logarithmic.";
     e.growth("C46.6", sentence, sweep.of(&HEAPS, &["random", "fire"]), Is(Logarithmic));
-    let sentence = "In a wheel of lists firing is O(1), deadlines at random.";
+    let sentence = "With random deadlines, firing is O(1) in a wheel of lists.";
     e.growth("C43.2", sentence, sweep.of(&["list-wheel"], &["random", "fire"]), AtMost(Constant));
-    let sentence = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
+    let sentence = "A heap that defers deletion, as Go's does, deletes in O(1), with the clean-up.";
     e.growth("C32.14", sentence, sweep.of(&["lazy-heap"], &["stop"]), AtMost(Constant));
 }
 
@@ -65,8 +65,8 @@ fn by_instructions(e: &mut Evidence) {
     let pairs: Vec<_> = ["mix", "steady", "hold"].into_iter().flat_map(on).collect();
     let ratios = || pairs.iter().map(|(heap, wheel)| heap / wheel);
     let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
-    let sentence = "A wheel of lists is ahead of a heap in every mix and trace on record.";
-    let number = format!("{least:.2} to {most:.2} times the instructions");
+    let sentence = "A wheel of lists takes fewer instructions than a heap in all mixes and traces.";
+    let number = format!("the heap takes {least:.2} to {most:.2} times as many");
     e.decide_by(EvidenceKind::Instructions);
     e.decide("C43.5", sentence, Criterion::Exceeds(pairs), number);
     for (id, pair, what) in [
@@ -74,7 +74,8 @@ fn by_instructions(e: &mut Evidence) {
         ("C46.8", Pair::StopStart, "stop one, start one"),
     ] {
         let of = |name| instructions::of_pair(name, pair, FEW);
-        let sentence = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
+        let sentence =
+            format!("With {FEW} tasks a heap takes fewer instructions than a wheel: {what}.");
         e.exceeds(id, sentence, (of("list-wheel"), of("binary-heap")));
     }
 }

@@ -16,8 +16,8 @@ const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
 pub(super) const LATER: Experiment = Experiment {
     name: "heap-later-insert",
     about: "binary-heap and heap-4 of n random timers: an insertion later than all, at random, \
-        earlier than all; finding the first; a cancel without an index; on them and list-wheel, a \
-        move of a random timer before or after all others",
+        earlier than all; finding the first; a cancel without an index; on both and on list-wheel, \
+        a move of a random timer before or after all others",
     run: later,
 };
 
@@ -77,20 +77,20 @@ fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) 
     let sentence = "A heap finds its first timer in O(1).";
     e.growth("C28.1", sentence, sweep.all(&["first"]), AtMost(Constant));
     let (inversions, pairs) = out_of_order(setup);
-    let number = format!("{inversions} of {pairs} neighbours the wrong way round");
+    let number = format!("{inversions} of {pairs} neighbours in the wrong order");
     e.holds("C28.2", "A heap is ordered.", inversions == 0, number);
     let sentence = "A cancel needs an index in each task: without one it is a search, O(n).";
     e.growth("C28.3", sentence, [&searched], Is(Linear));
     let number = format!("{most_moves} entry placed, its own");
     let sentence = "A new task with a later deadline changes many indices.";
     e.holds("C28.4", sentence, most_moves > 1, number);
-    let sentence = "The more tasks there are, the more such a task costs.";
+    let sentence = "A task with a later deadline costs more, the more tasks there are.";
     e.growth("C28.5", sentence, sweep.all(&["later than all"]), Grows);
     let sentence = "An early deadline costs a heap O(log n) at most.";
     e.growth("C28.6", sentence, sweep.all(&["earlier than all"]), AtMost(Logarithmic));
     let sentence = "Moving a task before all others costs a heap more, the more tasks there are.";
     e.growth("C28.7", sentence, sweep.of(&HEAPS, &["moved before"]), Grows);
-    let sentence = "Moving it after all others is O(1); in a wheel of lists both are.";
+    let sentence = "Moving it after all others is O(1). In a wheel of lists both moves are O(1).";
     let heaps = sweep.of(&HEAPS, &["moved after"]);
     let all = heaps.chain(sweep.of(&["list-wheel"], &["moved"]));
     e.growth("C28.8", sentence, all, AtMost(Constant));

@@ -6,7 +6,7 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EVERY: Experiment = Experiment {
     name: "every-structure",
-    about: "on every structure: 1,000 timers of one deadline; one timer at 350 by ticks",
+    about: "on every structure, by ticks: 1,000 timers of one deadline; one timer at tick 350",
     run,
 };
 
@@ -22,12 +22,12 @@ fn run(setup: &Setup, e: &mut Evidence) {
         let are_right = fired.iter().zip(&right).take_while(|(fired, right)| fired == right);
         if fired.len() == right.len() { are_right.count() } else { fired.len() }
     });
-    let sentence = "Ours fire all 1,000 of a slot at tick 5, in order.";
+    let sentence = "Our structures fire 1,000 timers due at tick 5 at that tick, in order.";
     e.equals_everywhere("B1.4", sentence, right.len(), &outcomes);
     let in_vain = setup.on_each_structure(1, |timer| {
         timer.insert(ALONE, 0);
         ALONE as usize - advance_by_ticks(timer, ALONE).len()
     });
-    let sentence = "A single task of 350 s at a tick of 1 s brings 349 useless advances.";
+    let sentence = "A single task of 350 s at a tick of 1 s causes 349 useless advances.";
     e.decide_by(EvidenceKind::Arithmetic).equals_everywhere("C42.1", sentence, 349, &in_vain);
 }

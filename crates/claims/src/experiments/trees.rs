@@ -46,7 +46,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     e.decide("C29.2", sentence, Criterion::IsStable(most), number);
     let both = ["binary-heap", "heap-4", TREE];
     let both = sweep.of(&both, &["insert"]).chain(sweep.of(&both, &["take"]));
-    let sentence = "Taking the first and adding one is O(log n) in both.";
+    let sentence = "Taking the first and adding one is O(log n) in the tree and in a heap.";
     e.growth("C29.3", sentence, both, AtMost(Logarithmic));
     skip_list(e, &sweep);
     sweep.add(format!("{TREE}, insertion in order"), in_order);
@@ -73,7 +73,8 @@ fn dearest(setup: &Setup, seed: u64) -> f64 {
 /// Decides the statements of C30.
 fn skip_list(e: &mut Evidence, sweep: &Sweep) {
     for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
-        let sentence = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
+        let sentence =
+            format!("A skip list has a tree's complexity: O(log n) to {operation}, in both.");
         e.growth(id, sentence, sweep.of(&[SKIP, TREE], &[operation]), AtMost(Logarithmic));
     }
     let cancels = [sweep.of(&[SKIP], &["cancel"]), sweep.of(&[TREE], &["cancel"])];
@@ -86,13 +87,13 @@ fn skip_list(e: &mut Evidence, sweep: &Sweep) {
     let fewer = both.fold(true, |fewer, ((_, list), (_, tree))| fewer && list < tree);
     let (list, tree) = (list.last(), tree.last());
     let number =
-        format!("{list:.1} links against {tree:.1}; {levels:.2} in Pugh's list, linked one way");
+        format!("{list:.1} links against {tree:.1}; {levels:.2} in Pugh's singly linked list");
     e.holds("C30.6", "A deletion changes fewer links in the skip list.", fewer, number);
     e.decide_by(EvidenceKind::Instructions);
     for (id, pair) in [("C30.7", Pair::StopStart), ("C30.8", Pair::Hold)] {
         let of = |name| instructions::of_pair(name, pair, RECORDED);
         let sentence =
-            format!("A skip list is better than the tree: {}, on instructions.", pair.name());
+            format!("A skip list takes fewer instructions than the tree: {}.", pair.name());
         e.exceeds(id, sentence, (of(TREE), of(SKIP)));
     }
 }

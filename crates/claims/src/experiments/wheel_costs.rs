@@ -44,21 +44,22 @@ fn run(setup: &Setup, e: &mut Evidence) {
     }
     for (id, name, sentence) in [
         ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
-        ("C50.2", "round-wheel", "It is O(1) in a wheel with rounds."),
-        ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
-        ("C50.4", "hierarchical-wheel", "It is O(1) in our wheel."),
-        ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
+        ("C50.2", "round-wheel", "Insertion is O(1) in a wheel with rounds."),
+        ("C50.3", "list-wheel", "Insertion is O(1) in levels of lists, the articles' wheel."),
+        ("C50.4", "hierarchical-wheel", "Insertion is O(1) in our wheel."),
+        ("C50.5", "kafka-wheel", "Insertion is O(1) in Kafka's levels, made on demand."),
     ] {
         e.growth(id, sentence, sweep.of(&[name], &["insert"]), AtMost(Constant));
     }
     let lists = ["single-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"];
     let sentence = "Deletion by handle is O(1) in the four wheels of linked lists.";
     e.growth("C50.7", sentence, sweep.of(&lists, &["cancel"]), AtMost(Constant));
-    let sentence = "It is O(1) in our round wheel, with the reading that drops the holes.";
+    let sentence = "It is O(1) in our round wheel, with the later removal of holes.";
     e.growth("C50.8", sentence, sweep.of(&["round-wheel"], &["cancel"]), AtMost(Constant));
     let sentence = "A cancel by handle costs more, the more timers there are.";
     e.growth("C27.5", sentence, sweep.all(&["cancel"]), Grows);
-    e.growth("C27.6", "So does a change by handle.", sweep.all(&["change"]), Grows);
+    let sentence = "A change by handle costs more, the more timers there are.";
+    e.growth("C27.6", sentence, sweep.all(&["change"]), Grows);
     e.sweeps.push(sweep);
 }
 

@@ -6,7 +6,7 @@ use crate::growth::Growth;
 
 /// The question.
 pub const QUESTION: &str =
-    "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?";
+    "With a million timers, is insertion O(1) in a wheel and O(log n) in a heap?";
 
 /// For each part of the question: its name, its structure, and the operations it is about.
 const ASKED: [(&str, &str, &[Operation]); 2] = [
@@ -14,7 +14,8 @@ const ASKED: [(&str, &str, &[Operation]); 2] = [
     ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
 ];
 
-/// States if it holds in a wheel and in a heap, and names the operations below the claimed bound.
+/// States whether the claims hold, for a wheel and for a heap, and names the operations that cost
+/// less than claimed.
 pub fn answer(front: &Front) -> String {
     let part = |(place, structure, operations): (&str, &str, &[Operation])| {
         let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
@@ -26,17 +27,17 @@ pub fn answer(front: &Front) -> String {
 fn sentence(place: &str, cells: &[&FrontCell]) -> String {
     let count = |verdict| cells.iter().filter(|cell| cell.verdict() == verdict).count();
     let holds = match (count(Verdict::Holds), count(Verdict::Worse)) {
-        (all @ 1.., 0) if all == cells.len() => "it holds",
-        (_, 0) => "it is undecided",
-        (0, _) => "it does not hold",
-        _ => "it holds in part",
+        (all @ 1.., 0) if all == cells.len() => "the claims hold",
+        (_, 0) => "the claims are undecided",
+        (0, _) => "the claims do not hold",
+        _ => "some of the claims hold",
     };
     let below = cells.iter().filter(|cell| is_below(cell));
     let below: Vec<_> = below.map(|cell| format!("'{}'", cell.operation.name())).collect();
     let others = match below.as_slice() {
         [] => String::new(),
-        [one] => format!(", and {one} is constant"),
-        several => format!(", and {} are constant", several.join(" and ")),
+        [one] => format!(", and {one} takes a constant number of steps"),
+        several => format!(", and {} take a constant number of steps", several.join(" and ")),
     };
     format!("{place} {holds}{others}.")
 }

@@ -35,7 +35,6 @@ const BRIEF: [&str; 4] = ["list-wheel", "hierarchical-wheel", "binary-heap", "sk
 pub fn brief(front: &Front) -> Table {
     let mut brief = table(front, short);
     brief.rows.retain(|row| row.first().is_some_and(|name| BRIEF.contains(&&*name.shown)));
-    brief.title = format!("Steps of one operation at n = {}", largest(front, false));
     if let Some(names) = brief.columns.first_mut() {
         names.name = format!("steps at n = {}", largest(front, false));
     }
@@ -46,7 +45,8 @@ pub fn brief(front: &Front) -> Table {
 /// How wide a name may be on a terminal.
 const NAME: usize = 14;
 
-const SIGNS: &str = "O is \"at most\": ✓ holds, ✗ does not, ? undecided. Words are exact.";
+const SIGNS: &str = "✓ the claim holds, ✗ it does not, ? undecided. A claim O(...) is an upper \
+    bound. The class of the counted steps (constant, log, linear) is exact.";
 
 fn table(front: &Front, field: fn(&FrontCell) -> String) -> Table {
     let operations = Operation::ALL.map(|it| Column::left(it.name()));
@@ -139,13 +139,13 @@ fn notes(front: &Front) -> Vec<String> {
     let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
     let mut notes = vec![
         format!(
-            "A field has the class of the counted steps, and whether the claim holds; who claims \
-             what (S0 to S4: the articles, V&L: Varghese and Lauck 1987); the steps at n = {}, and \
-             the steps that each doubling of n adds (if they are linear: the power of n), with the \
-             95 % interval over the seeds.",
+            "The lines of a field: the class of the counted steps, with a sign for the claim; the \
+             claim and its authors (S0 to S4: the articles, V&L: Varghese and Lauck 1987); the \
+             steps at n = {}, and the steps that each doubling of n adds (for a linear cost, the \
+             power of n), with the 95 % interval over the seeds.",
             largest(front, false)
         ),
-        format!("{SIGNS} So a constant insertion in a heap confirms O(log n)."),
+        format!("{SIGNS} A constant cost therefore confirms O(log n)."),
     ];
     if front.rows.iter().any(|row| row.contestant.play.is_none()) {
         notes.push(
@@ -160,7 +160,8 @@ fn notes(front: &Front) -> Vec<String> {
     }
     let seen: Vec<_> = front.rows.iter().flat_map(uneven).collect();
     if !seen.is_empty() {
-        notes.push(format!("Bounded, and so not held against the class: {}.", seen.join("; ")));
+        let seen = seen.join("; ");
+        notes.push(format!("Bounded irregularities, which do not change the class: {seen}."));
     }
     let mut cells = front.rows.iter().flat_map(|row| &row.cells);
     if cells.clone().any(|cell| cell.lines.is_some()) {

@@ -31,11 +31,8 @@ use wheelhouse_present::{html, markdown};
 const PAGE: &str = "index.html";
 /// The same as Markdown. A forge shows a file of this name with the folder.
 const MARKDOWN: &str = "README.md";
-/// The verdicts, for programs.
 const VERDICTS: &str = "verdicts.json";
-/// The section for the project's README.
 const SUMMARY: &str = "summary.md";
-/// The table of the front, for programs.
 const FRONT: &str = "front.json";
 
 /// Writes the report into a folder, which is created if needed. Returns the path of the page.

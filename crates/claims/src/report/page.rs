@@ -91,7 +91,9 @@ const TITLE: &str = "Which claims on timers hold?";
 const SUBTITLE: &str = "The claims of five articles, decided by counted steps, by the code that \
     the articles print, and by sources. scripts/reproduce decides them again.";
 const STATEMENTS: &str = "Each claim is split into statements. Each statement links to the page of \
-    its claim, with data, plot, and the reason for the outcome.";
+    its claim, with data, plot, and the reason for the outcome. In parentheses is the figure that \
+    decides it: if it is about growth, the steps at the smallest and at the largest n (or the \
+    range of several costs at the largest n), and the class.";
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
     with its data, --out DIR writes the whole report.";
 

@@ -14,24 +14,24 @@ pub fn tally(judgement: &Judgement) -> String {
         let all: Vec<_> = judgement.statements().filter(|it| it.whose == origin).collect();
         let [confirmed, refuted, undecided] =
             Outcome::ALL.map(|outcome| all.iter().filter(|it| it.outcome == outcome).count());
-        let undecided = if undecided == 0 { String::new() } else { format!(", {undecided} open") };
-        let what = match origin {
-            Origin::Article => "of the articles",
-            Origin::Sharpened => "sharpened by us",
-            Origin::Ours => "ours",
-            Origin::Literature => "of the literature",
+        let undecided =
+            if undecided == 0 { String::new() } else { format!(", {undecided} undecided") };
+        let whose = match origin {
+            Origin::Article => "from the articles",
+            Origin::Sharpened => "from the articles, sharpened by us",
+            Origin::Ours => "our own",
+            Origin::Literature => "from the literature",
         };
-        let sentence =
-            format!("{} {what} ({confirmed} hold, {refuted} do not{undecided})", all.len());
-        (!all.is_empty()).then_some(sentence)
+        let part = format!("{} {whose}: {confirmed} hold, {refuted} do not{undecided}", all.len());
+        (!all.is_empty()).then_some(part)
     };
     let differing = judgement.unexpected().count() + judgement.missing().len();
     let record = match differing {
-        0 => "all as on record".to_owned(),
-        n => format!("{n} differ from the record"),
+        0 => "All outcomes are as recorded".to_owned(),
+        n => format!("{n} outcomes differ from the record"),
     };
-    let marks = Origin::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ");
-    format!("Statements of {} claims: {marks}; {record}.", judgement.claims.len())
+    let marks = Origin::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(". ");
+    format!("{} claims, split into statements. {marks}. {record}.", judgement.claims.len())
 }
 
 /// The outcomes as JSON, for programs.

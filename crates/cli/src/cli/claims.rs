@@ -5,7 +5,6 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 
-/// Arguments of `wheelhouse claims`.
 #[derive(Debug, Args)]
 pub(crate) struct ClaimsOptions {
     /// Only these claims, each in full: reasons, data, plot.
@@ -38,7 +37,6 @@ pub(crate) struct ClaimsOptions {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Arguments of `wheelhouse printed-code`.
 #[derive(Debug, Args)]
 pub(crate) struct PrintedCode {
     /// A file with a line for each answer: a key, a tab, the output.

@@ -99,7 +99,6 @@ pub(crate) enum Durable {
     Resume(Paused),
 }
 
-/// The selected jobs.
 #[derive(Debug, Args)]
 pub(crate) struct Jobs {
     #[command(flatten)]
@@ -109,7 +108,6 @@ pub(crate) struct Jobs {
     pub(crate) keys: Vec<String>,
 }
 
-/// The new time of a job.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Time {
@@ -121,7 +119,6 @@ pub(crate) struct Time {
     pub(crate) at: Option<jiff::Timestamp>,
 }
 
-/// A queue or a kind to pause or resume.
 #[derive(Debug, Args)]
 pub(crate) struct Paused {
     #[command(flatten)]
@@ -131,7 +128,6 @@ pub(crate) struct Paused {
     pub(crate) kind: Option<String>,
 }
 
-/// The store and its queue.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
@@ -144,7 +140,6 @@ pub(crate) struct Place {
     pub(crate) queue: Option<String>,
 }
 
-/// The selected dead letters.
 #[derive(Debug, Args)]
 pub(crate) struct Letters {
     #[command(flatten)]

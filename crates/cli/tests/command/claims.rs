@@ -36,7 +36,7 @@ fn a_question_is_answered_by_structures_and_statements() {
 }
 
 #[test]
-fn what_the_printed_code_printed_is_held_against_the_models() {
+fn answers_of_the_printed_code_are_compared_with_the_models() {
     let scratch = Scratch::new();
     let (lines, out) = (scratch.path("lines.tsv"), scratch.path("out"));
     let compare = ["printed-code", &lines, "--by", "go", "--out", &out];

@@ -57,7 +57,7 @@ fn a_folder_whose_name_is_not_utf_8_gets_results() {
 }
 
 #[test]
-fn remarks_that_nobody_takes_are_no_error() {
+fn messages_that_cannot_be_printed_are_no_error() {
     let scratch = Scratch::new();
     let out = scratch.path("out");
     for arguments in [[&SHORT[..], &["--out", &out]].concat(), vec!["report", &out]] {
@@ -89,7 +89,7 @@ fn interrupted(arguments: &[&str]) -> Option<i32> {
 }
 
 #[test]
-fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
+fn an_interrupted_command_reports_it_and_leaves_a_readable_run() {
     if !cfg!(target_os = "linux") {
         return;
     }
@@ -111,12 +111,19 @@ fn an_index_lists_the_runs_that_can_be_read_and_names_the_others() {
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8(none.stderr).unwrap().contains("no folder in"));
     succeeds(&[&SHORT[..], &["--out", &scratch.path("a_run")]].concat());
+    // A run of services has the same provenance in another file.
+    let run = std::fs::read_to_string(scratch.path("a_run/run.json")).unwrap();
+    std::fs::create_dir(scratch.path("of_services")).unwrap();
+    std::fs::write(scratch.path("of_services/rows.json"), run).unwrap();
     assert_eq!(index().status.code(), Some(0));
     std::fs::create_dir(scratch.path("broken")).unwrap();
     std::fs::write(scratch.path("broken/run.json"), "{").unwrap();
     let both = index();
     assert_eq!(both.status.code(), Some(1));
     let shown = String::from_utf8(both.stdout).unwrap();
-    assert!(shown.contains("| [a_run/report.md](<a_run/report.md>) |"), "{shown}");
+    for name in ["a_run", "of_services"] {
+        let link = format!("| [{name}/report.md](<{name}/report.md>) |");
+        assert!(shown.contains(&link), "{shown}");
+    }
     assert!(String::from_utf8(both.stderr).unwrap().contains("broken/run.json is damaged"));
 }

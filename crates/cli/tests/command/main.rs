@@ -77,7 +77,7 @@ fn list_names_every_backend_in_each_format() {
         assert_eq!(json[row]["backend"], info.name);
         assert!(json[row]["bytes-per-timer"].as_f64().unwrap() > 8.0, "at least its payload");
     }
-    assert!(table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,"));
+    assert!(table.contains("linux-wheel is late by design: a delay of 1000 ticks by up to 63,"));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn bench_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
 }
 
 #[test]
-fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
+fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     let scratch = Scratch::new();
     let out = scratch.path("out");
     let mut arguments = vec!["bench", "--n", "300", "--mix", "stop:40,move:10,fire:5", "--quick"];

@@ -117,7 +117,7 @@ fn runs_without_a_common_row_cannot_be_compared() {
 }
 
 #[test]
-fn a_build_without_optimisation_does_not_measure_unless_it_is_told_to() {
+fn a_build_without_optimisation_measures_only_on_request() {
     if !cfg!(debug_assertions) {
         return;
     }

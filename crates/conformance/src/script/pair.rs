@@ -31,7 +31,6 @@ pub(crate) struct Pair<T> {
     max_idle_wakeups: u32,
 }
 
-/// The handles of a timer.
 #[derive(Clone, Copy)]
 pub(super) struct Handles {
     timer: TimerId,

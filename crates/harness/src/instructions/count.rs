@@ -48,6 +48,7 @@ pub fn count_instructions(plan: &Plan) -> Result<Vec<InstructionCount>> {
 fn solve(name: &str, n: u32, seed: u64) -> Result<SolvedStream> {
     let mut stream = plan::stream(name, n, seed)?;
     let expected = stream.expected_answers();
+    // Each process makes the operations again. Here they would only take memory.
     stream.phases.iter_mut().for_each(|phase| phase.ops = Vec::new());
     Ok(SolvedStream { name: name.to_owned(), n, stream, expected })
 }

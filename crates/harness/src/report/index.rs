@@ -1,14 +1,14 @@
 //! The page that lists the runs in a folder, generated from the runs.
 
 use super::MARKDOWN;
-use crate::model::Run;
 use crate::store;
 use anyhow::{Context, Error, Result, ensure};
+use serde_json::Value;
 use std::path::Path;
-use wheelhouse_machine::provenance::short_commit;
+use wheelhouse_frame::report::ROWS;
+use wheelhouse_machine::provenance::{Provenance, short_commit};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
-/// The text before the list.
 const HEAD: &str = include_str!("index.md");
 
 /// Makes the page of a folder: a row for each run in it, the newest first. Also returns why some
@@ -23,30 +23,42 @@ pub fn render(folder: &Path) -> Result<(String, Vec<Error>)> {
     let (mut runs, mut broken) = (Vec::new(), Vec::new());
     for entry in entries {
         let path = entry?.path();
-        if store::run_file(&path).is_some() {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            match store::load(&path) {
-                Ok(run) => runs.push((name, run)),
-                Err(error) => broken.push(error),
-            }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match provenance_of(&path) {
+            None => (),
+            Some(Ok(provenance)) => runs.push((name, provenance)),
+            Some(Err(error)) => broken.push(error),
         }
     }
     let found = !runs.is_empty() || !broken.is_empty();
     ensure!(
         found,
-        "no folder in {} holds a {}; name the folder that holds the runs",
+        "no folder in {} holds a {} or {ROWS}; name the folder that holds the runs",
         folder.display(),
         store::RUN_FILE
     );
-    runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
+    runs.sort_by(|(_, a), (_, b)| b.started.cmp(&a.started));
     Ok((format!("{HEAD}\n{}", table(&runs).markdown()), broken))
 }
 
-fn table(runs: &[(String, Run)]) -> Table {
+/// The provenance of the run in a folder, if it holds one: a run of structures, or the rows of any
+/// other experiment.
+fn provenance_of(folder: &Path) -> Option<Result<Provenance>> {
+    if store::run_file(folder).is_some() {
+        return Some(store::load(folder).map(|run| run.provenance));
+    }
+    let file = folder.join(ROWS);
+    let read = || {
+        let mut rows: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+        anyhow::Ok(serde_json::from_value(rows["provenance"].take())?)
+    };
+    file.is_file().then(|| read().with_context(|| format!("{} is damaged", file.display())))
+}
+
+fn table(runs: &[(String, Provenance)]) -> Table {
     let columns = ["run", "started", "machine", "commit", "command"].map(Column::left).into();
     let mut table = Table::new("Runs", columns);
-    for (name, run) in runs {
-        let provenance = &run.provenance;
+    for (name, provenance) in runs {
         let dirty = if provenance.dirty { ", with uncommitted changes" } else { "" };
         table.rows.push(vec![
             Cell::text(format!("{name}/{MARKDOWN}")).marked(Mark::Link),

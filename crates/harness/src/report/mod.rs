@@ -81,9 +81,23 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     if splice::has_markers(file, PEERS)? {
         let sizes = summary::sizes(run).into_iter();
         let tables = sizes.map(|n| summary::at_a_glance(run, Some(n))).collect();
+        let tables = with_shared_notes_last(tables);
         return splice::splice(file, PEERS, &section(run, &folder, tables, ""), check);
     }
     splice::splice(file, SECTION, &readme_section(run, &folder), check)
+}
+
+/// Moves the notes that all tables have to the end, so that each is printed once.
+fn with_shared_notes_last(mut tables: Vec<Table>) -> Vec<Table> {
+    if let [first, others @ ..] = tables.as_slice()
+        && !others.is_empty()
+    {
+        let is_shared = |note: &&String| others.iter().all(|table| table.notes.contains(note));
+        let shared: Vec<_> = first.notes.iter().filter(is_shared).cloned().collect();
+        tables.iter_mut().for_each(|table| table.notes.retain(|note| !shared.contains(note)));
+        tables.push(Table { notes: shared, ..Table::new("Notes on all tables", Vec::new()) });
+    }
+    tables
 }
 
 /// How many rows the table in a README has.

@@ -59,6 +59,9 @@ pub struct Pick {
     pub others: Vec<Candidate>,
 }
 
+/// The end of the name of a use in which not all timers fire.
+const NOT_FIRED: &str = "% cancelled or moved";
+
 /// The uses of the catalogue: name, `true` if it belongs to the answer, and workloads.
 const USES: [(&str, bool, &[&str]); 4] = [
     ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
@@ -120,13 +123,12 @@ fn uses_of_user(run: &Run, default: u64) -> Vec<(Use, u64)> {
 /// The pick for a use with `n` timers.
 pub fn pick_for_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick> {
     let not_fired = it.fires.filter(|fires| *fires < 1.0).map(|fires| 100.0 * (1.0 - fires));
-    let not_fired = not_fired.map(|share| format!(", {share:.0} % cancelled or moved"));
+    let not_fired = not_fired.map(|share| format!(", {share:.0} {NOT_FIRED}"));
     let what = format!("{}{}", it.name, not_fired.unwrap_or_default());
     let found = candidates(run, |name| it.costs(run, name, n));
     decide(what, is_answer, PickUnit::Time, TIE, found)
 }
 
-/// The pick by the longest call.
 fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| {
         let rows = run.steps.iter().filter(|row| row.backend == name && row.n == n);
@@ -136,7 +138,6 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
     decide("lowest worst case".to_owned(), true, PickUnit::Steps, TIE_OF_STEPS, found)
 }
 
-/// The pick by memory.
 fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
     decide(what, true, PickUnit::Bytes, TIE, found)
@@ -297,8 +298,11 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
         if ratio < TIE {
             return " It is no slower in any other use.".to_owned();
         }
-        let what = it.what.split(", ").next().unwrap_or_default();
-        format!(" For {what} it takes {ratio:.1} times as long.")
+        let what = match it.what.rsplit_once(", ") {
+            Some((name, share)) if share.ends_with(NOT_FIRED) => name,
+            _ => &it.what,
+        };
+        format!(" For \"{what}\" {other} takes {ratio:.1} times as long.")
     });
     format!(
         "{}: {other}, {}{}.{}{}",

@@ -60,7 +60,6 @@ pub fn caption(subject: &Subject) -> String {
     }
 }
 
-/// Describes a measure.
 fn measure_description(measure: &str) -> &'static str {
     match measure {
         "insert-cold" => {

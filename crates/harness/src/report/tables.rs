@@ -2,15 +2,8 @@
 
 use crate::model::{FLOOR, Run, Steps};
 use crate::summary;
-use wheelhouse_present::table::{Cell, Column, Table, distinct};
+use wheelhouse_present::table::{Cell, Table, distinct};
 use wheelhouse_present::units;
-
-/// A table without rows. Each row begins with [`row`].
-fn table(title: String, figures: &[&str]) -> Table {
-    let heads = [Column::right("n"), Column::left("structure")];
-    let figures = figures.iter().map(|name| Column::right(*name));
-    Table::new(title, heads.into_iter().chain(figures).collect())
-}
 
 fn row(n: u64, backend: &str, figures: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     let head = [Cell::count(n), Cell::text(backend).marked(summary::row_mark(backend))];
@@ -24,7 +17,7 @@ pub fn latencies(run: &Run) -> Vec<Table> {
 }
 
 fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
-    let mut table = table(
+    let mut table = summary::empty_by_size(
         format!("{operation} ({workload}), time of one operation"),
         &["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "most steps"],
     );
@@ -49,7 +42,7 @@ fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
 
 /// Bytes per timer; `None` if they were not measured.
 pub fn memory(run: &Run) -> Option<Table> {
-    let mut table = table("Bytes per live timer".to_owned(), &["live", "peak", "churned"]);
+    let mut table = summary::empty_by_size("Bytes per live timer", &["live", "peak", "churned"]);
     let mut rows: Vec<_> = run.memory.iter().collect();
     rows.sort_by_key(|r| r.n);
     let figures = |bytes: [f64; 3]| bytes.map(|it| Cell::figure(it, units::number(it)));

@@ -54,7 +54,6 @@ impl TableColumn {
         Self { heading: heading.into(), workload: workload.to_owned(), n, kind }
     }
 
-    /// The column of a measure on a workload.
     pub(super) fn of_measure(measure: &str, workload: &str, n: u64) -> Self {
         Self::new(heading_of(measure), workload, n, ColumnKind::Time(measure.to_owned()))
     }

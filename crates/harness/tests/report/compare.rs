@@ -79,14 +79,6 @@ fn differences_between_the_runs_are_warnings() {
 }
 
 #[test]
-fn runs_with_nothing_in_common_give_an_empty_table() {
-    let comparison = compare(&synthetic::run(), &synthetic::empty());
-    assert!(comparison.rows.is_empty());
-    assert!(comparison.table().terminal().contains("0 rows"));
-    assert!(compare(&synthetic::empty(), &synthetic::empty()).warnings.is_empty());
-}
-
-#[test]
 fn the_table_shows_ratio_interval_and_verdict() {
     let a = synthetic::run();
     let table = compare(&a, &scaled(&a, "skip-list", 2.0)).table();

@@ -181,6 +181,12 @@ fn the_peers_section_has_the_table_and_the_reasons_for_empty_cells() {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert!(!text.contains(".svg"), "the picture belongs to the reference run");
+    let sizes = text.matches("**At a glance: n = ").count();
+    assert!(sizes > 1, "{text}");
+    // A note that all tables share is printed once, below all of them.
+    assert_eq!(text.matches(reason).count(), 1, "{text}");
+    assert!(text.find(reason) > text.find("**Notes on all tables**"), "{text}");
+    assert_eq!(text.matches("Spread (").count(), sizes, "{text}");
 }
 
 /// The page of the claims is at most ten screens tall before details are opened.

@@ -104,7 +104,7 @@ fn every_short_sequence_is_right_in_a_large_wheel() {
 /// While a slot of the level above moves down, a postponed timer adds a block. The next slot of
 /// that block must not open before the other timers of the upper slot have moved.
 #[test]
-fn a_block_that_is_made_while_a_slot_moves_down_loses_no_timer() -> Result<(), WheelError> {
+fn a_block_added_while_a_slot_moves_down_loses_no_timer() -> Result<(), WheelError> {
     let mut wheel = HierarchicalWheel::builder().start(5 << 6).build()?;
     wheel.become_large();
     // Adds one block of level 1.

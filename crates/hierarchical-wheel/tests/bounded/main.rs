@@ -281,7 +281,7 @@ fn crowded_slots_of_several_levels_do_not_add_up() {
 
 /// After a jump into the last slot of a level, no older timers are left that cause wake-ups.
 #[test]
-fn in_the_last_slot_of_a_level_nothing_is_left_to_wake_for() {
+fn the_last_slot_of_a_level_causes_few_wakeups() {
     const WIDTH: Tick = 1 << 20;
     let mut wheel = counting_from(Tick::MAX - 4 * WIDTH);
     (0..2 * SMALL).for_each(|n| _ = wheel.insert(Tick::MAX - n * 7_919 % (WIDTH / 2), n));
@@ -333,7 +333,7 @@ fn a_postponed_timer_costs_nothing_until_its_slot_is_due() {
 
 /// A call touches few timers, however many are in a slot of level 0, all due at one tick.
 #[test]
-fn a_slot_of_any_size_costs_a_call_no_more() {
+fn a_slot_of_any_size_adds_no_work_to_a_call() {
     let mut wheel = counting();
     let crowd: Vec<_> = (0..N.into()).map(|n| wheel.insert(250, n)).collect();
     let other = wheel.insert(251, 0);

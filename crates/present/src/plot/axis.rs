@@ -165,7 +165,6 @@ impl Axis {
     }
 }
 
-/// The shortest text for an amount.
 fn short_amount(value: f64) -> String {
     if value >= 10_000.0 { units::short_count(value.round() as u64) } else { units::short(value) }
 }

@@ -63,7 +63,7 @@ fn a_queue_is_dropped_with_its_last_timer() {
 
 /// A million timers with different delays are inserted and cancelled, one at a time.
 #[test]
-fn memory_does_not_follow_the_delays_ever_seen() {
+fn memory_does_not_grow_with_the_delays_ever_used() {
     let mut timer = QueuePerDelay::new();
     for delay in 0..1_000_000 {
         let id = timer.insert(delay, ());

@@ -51,7 +51,6 @@ impl Wheel for Levels {
         self.hand
     }
 
-    /// By its key.
     fn pop_overdue(overdue: &mut BTreeSet<Key>) -> Option<Key> {
         let first = overdue.first().copied()?;
         overdue.remove(&first);

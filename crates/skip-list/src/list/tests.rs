@@ -79,7 +79,7 @@ impl Model {
 }
 
 #[test]
-fn the_meter_is_told_what_a_model_counts_for_itself() {
+fn the_meter_counts_the_same_steps_as_a_model() {
     let mut list = SkipList::builder().meter(CountingMeter::default()).build().unwrap();
     let (mut model, mut heights) = (Model(vec![Vec::new(); 16]), Heights::DEFAULT);
     let (mut timers, mut random) = (Vec::new(), Random::new(9));

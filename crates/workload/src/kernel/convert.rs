@@ -80,9 +80,10 @@ pub enum KernelError {
     },
     /// The recording has no `timer_start` event.
     Empty,
-    /// The length of a jiffy cannot be measured, since the recording is too short.
+    /// The length of a jiffy cannot be measured, since the recording is too short, or the options
+    /// name an impossible one.
     Hz {
-        /// The measured jiffies per second.
+        /// The jiffies per second, as measured or as in the options.
         measured: f64,
     },
 }
@@ -103,8 +104,8 @@ impl fmt::Display for KernelError {
             ),
             Self::Hz { measured } => write!(
                 f,
-                "the recording has {measured:.0} jiffies per second, which is not a setting of \
-                 the kernel: record for a second or more, or pass CONFIG_HZ with --hz"
+                "{measured:.0} jiffies per second is not a setting of the kernel: record for a \
+                 second or more, or pass CONFIG_HZ with --hz"
             ),
         }
     }
@@ -148,7 +149,8 @@ pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, Kern
     let events = read_events(input, options, &mut counts)?;
     let mut jiffies = Jiffies::new(&events).ok_or(KernelError::Empty)?;
     let hz = match options.hz {
-        Some(hz) => hz,
+        Some(hz) if (1..=NANOSECONDS).contains(&u64::from(hz)) => hz,
+        Some(hz) => return Err(KernelError::Hz { measured: f64::from(hz) }),
         None => measure_hz(&events, jiffies)?,
     };
     let fates = fates(&events);

@@ -144,7 +144,7 @@ mod tests {
                          [timeout=10] bucket_expiry=4295403490 cpu=1 idx=34 flags=D|I";
 
     #[test]
-    fn events_of_ftrace_and_perf() {
+    fn events_of_ftrace_and_perf_are_parsed() {
         let of_start = |timeout| {
             let kind = Kind::Start { expires: 4_295_403_489, timeout };
             Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_field_is_named() {
         for (without, complaint) in [
             ("[001]", "CPU"),
             ("2044.960865: ", "time"),

@@ -229,7 +229,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(number: u64, bits in 0..64_u32) {
+        fn numbers_are_decoded_as_encoded(number: u64, bits in 0..64_u32) {
             let number = number >> bits; // of all lengths
             let mut bytes = [0xff; MAX_OP];
             let end = put_number(number, &mut bytes, 20);
@@ -241,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_decode_or_do_not(bytes: Vec<u8>) {
+        fn decoding_any_bytes_does_not_panic(bytes: Vec<u8>) {
             let mut fields = Fields::new(&bytes);
             let mut context = Context::default();
             while context.decode(&mut fields).is_some() {}
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_does_not_end_or_fit_is_none() {
+    fn a_number_that_is_truncated_or_too_large_is_none() {
         assert_eq!(Fields::new(&[0x80; 9]).number(), None);
         assert_eq!(Fields::new(&[0xff; 20]).number(), None);
         let mut largest = [0xff; 10];

@@ -53,7 +53,6 @@ struct Slot {
 pub(crate) struct Place {
     /// The level; the lowest is 1.
     pub(crate) level: usize,
-    /// The index of the slot.
     pub(crate) slot: u64,
 }
 

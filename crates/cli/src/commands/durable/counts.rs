@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_counted_up_to_each_limit_and_leases_by_their_end() {
+    fn due_jobs_are_counted_up_to_each_limit_and_leases_by_their_end() {
         let now = 1_000_000;
         let mut counts = Counts { now: Timestamp::from_millis(now), ..Counts::default() };
         for ahead in [0, 1, 60_000, 60_001, 3_600_000, 86_400_000, 86_400_001] {

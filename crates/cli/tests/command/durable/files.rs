@@ -28,7 +28,7 @@ fn new_store() -> (Scratch, String, SqliteStore) {
 }
 
 #[test]
-fn a_file_that_a_program_has_open_is_told_and_not_changed() {
+fn a_file_that_a_program_has_open_is_reported_and_not_changed() {
     let (scratch, path, mut store) = new_store();
     let generations = fill(&mut store);
     let kept = |name: &str| !name.ends_with("-shm"); // it has the marks of readers
@@ -44,7 +44,7 @@ fn a_file_that_a_program_has_open_is_told_and_not_changed() {
 }
 
 #[test]
-fn leases_of_a_program_that_is_gone_are_told_and_not_freed() {
+fn leases_of_a_program_that_is_gone_are_reported_and_not_freed() {
     let (scratch, path, mut store) = new_store();
     let generations = fill(&mut store);
     drop(store);
@@ -135,7 +135,7 @@ fn rows_of_the_store_itself_are_not_changed_as_jobs() {
 }
 
 #[test]
-fn damage_is_found_and_said_where() {
+fn damage_is_reported_with_its_position() {
     let (_scratch, path, mut store) = new_store();
     let jobs: Vec<_> = (100..900).map(|n| put(&n.to_string(), "a/1", n, &[7; 200])).collect();
     store.commit(&jobs).unwrap();
@@ -204,7 +204,7 @@ fn jobs_are_cancelled_moved_and_run_and_kinds_are_paused() {
 }
 
 #[test]
-fn who_reads_a_dump_may_stop() {
+fn a_dump_succeeds_if_its_reader_stops() {
     let (_scratch, path, mut store) = new_store();
     // More than a pipe holds, and more than a page.
     let jobs: Vec<_> = (100..900).map(|n| put(&n.to_string(), "a/1", n, &[7; 1_000])).collect();

@@ -45,7 +45,7 @@ fn is_told(url: &str, store: &mut dyn Store, name: &str) {
 }
 
 #[test]
-fn a_queue_of_a_redis_is_told() {
+fn a_queue_in_redis_is_reported() {
     // Programs may have chosen a server without persistence; reading does not need it.
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
     let url = server.url();
@@ -58,7 +58,7 @@ fn a_queue_of_a_redis_is_told() {
 }
 
 #[test]
-fn a_queue_of_a_postgres_is_told() {
+fn a_queue_in_postgres_is_reported() {
     let Some(server) = Server::postgres() else { return };
     let url = server.url();
     is_refused(&url, "the database has no durable timers");
