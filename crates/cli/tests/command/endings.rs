@@ -5,8 +5,8 @@ use crate::{Scratch, command, succeeds};
 use std::process::{Command, Output, Stdio};
 
 /// A short command that writes results.
-const SHORT: [&str; 8] =
-    ["bench", "--quick", "--n", "100", "--workload", "steady", "--backend", "floor"];
+const SHORT: [&str; 9] =
+    ["bench", "--time", "1", "--n", "100", "--workload", "steady", "--backend", "floor"];
 
 /// Runs a command whose standard output, or standard error, goes to a full disk; `None` if the
 /// system has no `/dev/full`.

@@ -145,7 +145,7 @@ fn bench_plays_a_trace_file() {
     let whole = trace_file(&scratch, |_| ());
     let out = scratch.path("out");
     let wheel = ["bench", "--trace", &whole, "--backend", "hierarchical-wheel", "--out", &out];
-    let table = succeeds(&[&wheel[..], &["--payload", "64"]].concat());
+    let table = succeeds(&[&wheel[..], &["--payload", "64", "--time", "1"]].concat());
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
     assert!(table.contains("values of 64 bytes"), "{table}");
     assert!(!table.contains("1,000,000"), "a trace has a fixed size: {table}");
@@ -163,7 +163,8 @@ fn bench_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
         return;
     }
     let scratch = Scratch::new();
-    let piped = "cat \"$1\" | \"$2\" bench --trace /dev/stdin --backend floor --out \"$3\"";
+    let piped =
+        "cat \"$1\" | \"$2\" bench --trace /dev/stdin --time 1 --backend floor --out \"$3\"";
     let trace = trace_file(&scratch, |_| ());
     let arguments = ["-c", piped, "sh", &trace, env!("CARGO_BIN_EXE_wheelhouse")];
     let output = Command::new("sh")
@@ -180,8 +181,8 @@ fn bench_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
 fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     let scratch = Scratch::new();
     let out = scratch.path("out");
-    let mut arguments = vec!["bench", "--n", "300", "--mix", "stop:40,move:10,fire:5", "--quick"];
-    arguments.extend(["--backend", "list-wheel,binary-heap,floor", "--out", &out]);
+    let mut arguments = vec!["bench", "--n", "300", "--mix", "stop:40,move:10,fire:5"];
+    arguments.extend(["--time", "1", "--backend", "list-wheel,binary-heap,floor", "--out", &out]);
     let shown = succeeds(&arguments);
     for part in
         ["this mix", "45 % starts, 40 % cancels", "300 timers: use ", "91 % cancelled or moved"]
@@ -193,7 +194,7 @@ fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     let twice = scratch.path("twice");
     let json = succeeds(
-        &[&arguments[..2], &["200,300", "--format", "json"], &arguments[3..8], &["--out", &twice]]
+        &[&arguments[..2], &["200,300", "--format", "json"], &arguments[3..9], &["--out", &twice]]
             .concat(),
     );
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();

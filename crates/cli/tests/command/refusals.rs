@@ -106,7 +106,7 @@ fn runs_without_a_common_row_cannot_be_compared() {
     let scratch = Scratch::new();
     let run = |workload| {
         let out = scratch.path(workload);
-        let bench = ["bench", "--quick", "--n", "100", "--backend", "floor", "--workload"];
+        let bench = ["bench", "--time", "1", "--n", "100", "--backend", "floor", "--workload"];
         succeeds(&[&bench[..], &[workload, "--out", &out]].concat());
         out
     };
