@@ -8,53 +8,56 @@ use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp
 /// The most changes in one call of the script. They block the server for about five milliseconds.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// Adds a change to the arguments of a call.
+/// Adds a change to the arguments of a call: its head, its key and its body, see `commit.lua`.
 pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<(), StoreError> {
-    match change {
-        Change::Put(Put { key, kind, payload, policy, when, replace }) => {
-            let body = [&policy_length(policy)?[..], policy.as_bytes(), payload].concat();
-            begin(command, "P", key, None).arg(&**kind).arg(time(*when));
-            command.arg(u8::from(*replace)).arg(body)
-        }
-        Change::Move { key, when } => begin(command, "M", key, None).arg(time(*when)),
-        Change::Cancel { key } => begin(command, "C", key, None),
-        Change::Begin { key, token } => begin(command, "s", key, Some(*token)),
-        Change::Ack { key, token, again } => {
-            let (when, occurrence) =
-                again.map_or_else(Default::default, |again| (time(again.when), again.occurrence));
-            begin(command, "a", key, Some(*token)).arg(when).arg(&occurrence.to_be_bytes())
-        }
-        Change::Retry { key, token, when } => {
-            begin(command, "r", key, Some(*token)).arg(time(*when)).arg(0)
-        }
-        // The number of attempts to subtract.
-        Change::Release { key, token, when } => {
-            begin(command, "r", key, Some(*token)).arg(time(*when)).arg(1)
-        }
-        Change::Extend { key, token, visibility } => {
-            begin(command, "e", key, Some(*token)).arg(millis(*visibility))
-        }
-        Change::Bury { key, token, reason } => begin(command, "b", key, Some(*token)).arg(reason),
-        Change::Revive { generation, when } => command.arg("V").arg(generation).arg(time(*when)),
-        Change::Forget { generation } => command.arg("F").arg(generation),
+    const NO_TIME: (u8, u64) = (0, 0);
+    let (number, (sign, time), occurrence) = match change {
+        Change::Put(put) => (if put.replace { 2 } else { 1 }, time(put.when), 0),
+        Change::Revive { when, .. } => (3, time(*when), 0),
+        Change::Forget { .. } => (4, NO_TIME, 0),
+        Change::Move { when, .. } => (5, time(*when), 0),
+        Change::Cancel { .. } => (6, NO_TIME, 0),
+        Change::Begin { .. } => (7, NO_TIME, 0),
+        Change::Ack { again: None, .. } => (8, NO_TIME, 0),
+        Change::Ack { again: Some(again), .. } => (8, time(again.when), again.occurrence),
+        Change::Retry { when, .. } => (9, time(*when), 0),
+        Change::Release { when, .. } => (10, time(*when), 0),
+        Change::Extend { visibility, .. } => (11, (0, millis(*visibility)), 0),
+        Change::Bury { .. } => (12, NO_TIME, 0),
         other => return Err(StoreError::Refused(format!("unknown change {other:?}"))),
+    };
+    let Token(token) = change.token().unwrap_or(Token(0));
+    let mut head = Vec::with_capacity(64);
+    head.push(number);
+    head.extend(token.to_be_bytes());
+    head.push(sign);
+    head.extend(time.to_be_bytes());
+    head.extend(occurrence.to_be_bytes());
+    if let Change::Put(Put { kind, .. }) = change {
+        head.extend(kind.as_bytes());
+    }
+    command.arg(head);
+    match change {
+        Change::Revive { generation, .. } | Change::Forget { generation } => {
+            command.arg(generation)
+        }
+        change => command.arg(change.key().map_or(&[][..], Key::as_bytes)),
+    };
+    match change {
+        Change::Put(Put { policy, payload, .. }) => {
+            command.arg([&policy_length(policy)?[..], policy.as_bytes(), payload].concat())
+        }
+        Change::Bury { reason, .. } => command.arg(reason),
+        _ => command.arg(""),
     };
     Ok(())
 }
 
-fn begin<'c>(command: &'c mut Cmd, letter: &str, key: &Key, token: Option<Token>) -> &'c mut Cmd {
-    command.arg(letter).arg(key.as_bytes());
-    if let Some(Token(token)) = token {
-        command.arg(&token.to_be_bytes());
-    }
-    command
-}
-
-/// A time in the script's format.
-fn time(when: When) -> String {
+/// A time in the script's format: a sign and a number.
+fn time(when: When) -> (u8, u64) {
     match when {
-        When::After(delay) => format!("+{}", millis(delay)),
-        When::At(time) => format!("@{}", time.as_millis()),
+        When::At(time) => (1, time.as_millis()),
+        When::After(delay) => (2, millis(delay)),
     }
 }
 

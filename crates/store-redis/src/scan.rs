@@ -57,6 +57,9 @@ pub(crate) struct Scan {
     pub(crate) last: Option<Key>,
     cursor: u64,
     waiting: VecDeque<Key>,
+    /// The number of connections made when the cursor was last used, and the server's process.
+    connections: u64,
+    process: Option<String>,
     /// `true` if the cursor has wrapped: all keys were read.
     ended: bool,
 }
@@ -73,6 +76,7 @@ impl Scan {
             command.arg(&connection.keys.states).arg(self.cursor).arg("COUNT").arg(COUNT);
             // Keys and states alternate.
             let (cursor, found): (u64, Vec<Vec<u8>>) = connection.query(&command)?;
+            self.check(connection)?;
             self.cursor = cursor;
             self.ended = cursor == 0;
             let keys = found.into_iter().step_by(2).map(Key::new);
@@ -82,5 +86,23 @@ impl Scan {
         let page: Vec<Key> = self.waiting.drain(..max.min(self.waiting.len())).collect();
         self.last = page.last().cloned().or(self.last.take());
         Ok(page)
+    }
+
+    /// Fails if the cursor is of another server, or of the same before a restart. The order of the
+    /// keys depends on the process, so the list would miss some.
+    fn check(&mut self, connection: &mut Connection) -> Result<(), StoreError> {
+        let connections = connection.servers.changes();
+        if self.connections == connections {
+            return Ok(());
+        }
+        let info: String = connection.query(redis::cmd("INFO").arg("server"))?;
+        let process = info.lines().find_map(|line| line.strip_prefix("run_id:")).map(str::to_owned);
+        if self.cursor > 0 && self.process != process {
+            let why = "the server was restarted, or is another one, so the list cannot continue: \
+                       list again";
+            return Err(StoreError::Refused(why.into()));
+        }
+        (self.connections, self.process) = (connections, process);
+        Ok(())
     }
 }

@@ -192,7 +192,8 @@ impl Store for RedisStore {
         for some in changes.chunks(AT_ONCE) {
             self.learn_kinds(some)?;
             let answer = self.connection.change(&COMMIT, None, |command| {
-                command.arg(u8::from(new > 0));
+                let has_letters = some.iter().any(|change| change.key().is_none());
+                command.arg(if new == 0 { 0 } else { 1 + u8::from(has_letters) });
                 some.iter().try_for_each(|change| commit::add_to(command, change))
             });
             let can_be_divided = outcomes.is_empty() && (1..changes.len()).contains(&new);
@@ -230,7 +231,7 @@ impl Store for RedisStore {
     /// In the order of the server's hash table. Over all pages, each row that stays is seen once;
     /// while the table grows or shrinks, possibly more often. O(page) if `after` is the last row of
     /// a page of the last 16 listings, otherwise O(n). Another server, or the same after a restart,
-    /// has another order: a listing that was begun before can miss rows.
+    /// has another order: a listing that was begun before fails.
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let mut rows = Vec::new();
         let mut scan = self.scans.begin_after(&mut self.connection, after)?;

@@ -83,6 +83,21 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
     assert!(runs.len() == 100 && runs.values().all(|count| *count == 1), "{runs:?}");
 }
 
+/// The order of a list depends on the server. A list that has begun does not continue on another.
+#[test]
+fn a_list_does_not_continue_on_another_server() {
+    let Some((primary, replica)) = pair() else { return };
+    let builder = RedisStore::builder(&primary.url(), "a").also([replica.url()]);
+    let mut store = builder.timeout(TIMEOUT).connect().unwrap();
+    let jobs: Vec<_> = (0..2_000).map(|n| put(&n.to_string())).collect();
+    store.commit(&jobs).unwrap();
+    let page = store.scan(None, 600).unwrap();
+    fail_over(&primary, &replica);
+    store.commit(&[put("after")]).unwrap();
+    fails(store.scan(page.last().map(|row| &row.key), 1_000), "list again");
+    assert_eq!(jobs::rows(&mut store).len(), 2_001);
+}
+
 /// A store that only reads may be on a replica, which refuses to remove the kind that has no job.
 #[test]
 fn a_replica_can_be_read() {

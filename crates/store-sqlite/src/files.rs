@@ -6,13 +6,14 @@
 //! acknowledges a commit. That costs three `stat` calls, some microseconds compared with the sync
 //! of a commit.
 
+use crate::busy::wait_for_writer;
 use crate::holder;
 use rusqlite::Connection;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 use wheelhouse_durable::store::StoreError;
 
 /// The identity of a file, to recognize another file that later has its name. It must hold across a
@@ -165,10 +166,12 @@ impl Files {
         if !self.journal.is_the_same() && !self.journal.is_missing() {
             return false;
         }
-        let left = connection.busy_timeout(Duration::ZERO).and_then(|()| {
+        let left = connection.busy_handler(None).and_then(|()| {
             connection.query_row("PRAGMA journal_mode = DELETE", (), |row| row.get::<_, String>(0))
         });
-        left.is_ok_and(|mode| mode == "delete")
+        // If the file is moved back, the program continues.
+        let waits = connection.busy_handler(Some(wait_for_writer));
+        waits.is_ok() && left.is_ok_and(|mode| mode == "delete")
     }
 }
 

@@ -129,6 +129,7 @@
 //! a network file system.
 
 mod backup;
+mod busy;
 mod claim;
 mod commit;
 mod error;

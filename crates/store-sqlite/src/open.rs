@@ -1,6 +1,7 @@
 //! Opening a file: checks its owner and journal, sets the durability, and frees leases of dead
 //! holders.
 
+use crate::busy::{BUSY, wait_for_writer};
 use crate::commit::{Batch, transaction};
 use crate::error::store_error;
 use crate::files::{self, FileId, Files};
@@ -9,36 +10,12 @@ use crate::reserve::{Reserve, is_full};
 use crate::schema;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::cell::Cell;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{StoreClock, StoreError};
-
-/// How long a call waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(10);
-
-/// How long such a call waits until it tries again.
-const RETRY: Duration = Duration::from_millis(1);
-
-/// Waits until a call tries again to write, after `tries`. Returns `false` if it must fail.
-///
-/// SQLite's own handler doubles the pauses up to 100 ms. A process that commits all the time takes
-/// the lock again within a millisecond, so the longer another has waited, the less likely it is to
-/// find the lock free. With equal and short pauses, all processes get their share.
-fn wait_for_writer(tries: i32) -> bool {
-    thread_local! {
-        /// When the call of this thread that waits has begun to wait.
-        static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
-    }
-    if tries == 0 {
-        BEGUN.set(Some(Instant::now()));
-    }
-    thread::sleep(RETRY);
-    BEGUN.get().is_some_and(|begun| begun.elapsed() < BUSY)
-}
 
 /// The bounds of the journal's length, in pages of 4 KiB, at which a commit copies it into the
 /// file. All callers that wait for that commit wait for the copying too: about 5 ms for the fewest

@@ -5,6 +5,8 @@ mod common;
 use common::{Process, file, temporary};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 use wheelhouse_durable::store::{ClaimLimit, Kinds, Outcome, Store, StoreError};
 use wheelhouse_store_conformance::jobs::{KIND, LEASE, claim, fails, key, one, put, rows};
 use wheelhouse_store_sqlite::rusqlite::Connection;
@@ -74,6 +76,25 @@ fn a_renamed_file_has_all_that_was_acknowledged() {
     assert_eq!(count(&path), 10, "moved back");
 }
 
+/// Another program has the file open, so the journal stays. The file is moved back, and calls of
+/// the first program wait for transactions of the other one as before.
+#[test]
+fn a_file_that_was_moved_back_is_waited_for() {
+    let (folder, path) = temporary();
+    let (mut store, other) = (begun(&path), Connection::open(&path).unwrap());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let away = folder.path().join("b.timers");
+    fs::rename(&path, &away).unwrap();
+    is_refused(&mut store, "was deleted or renamed");
+    fs::rename(&away, &path).unwrap();
+    let ends = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        other.execute_batch("ROLLBACK")
+    });
+    assert_eq!(one(&mut store, put("after", 0)), Outcome::Done);
+    ends.join().unwrap().unwrap();
+}
+
 /// The same if the program makes no call between the replacement and its end.
 #[test]
 fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
@@ -108,7 +129,7 @@ fn a_journal_that_is_deleted_loses_nothing() {
 fn commits_and_waits() {
     let _store = begun(&file());
     println!("committed");
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    thread::sleep(Duration::from_secs(60));
 }
 
 /// A program commits to a store, and is killed.

@@ -1,284 +1,205 @@
--- Carries out changes, in order and atomically. ARGV: 3 whether the batch has new jobs (0 or 1).
--- From 4 on, for each change: a letter, its key, and its other arguments. Returns a letter for
--- each.
+-- Carries out changes, in order and atomically. ARGV: 3 whether the batch has new jobs: 0, 1, or 2
+-- if it also changes dead letters. From 4 on, for each change: its head, its key (the generation of
+-- a dead letter), and the body of a new job or the reason of a burial. A head is the number of the
+-- change, the token of the lease, a sign, a number, an occurrence and a kind. With the sign 1 the
+-- number is a date, with 2 a delay. Returns a letter for each.
 
-local has_new, FIRST_CHANGE = ARGV[3] == '1', 4
+-- Those from BEGIN on are by token.
+local PUT, REPLACE, REVIVE, FORGET, MOVE, CANCEL, BEGIN, ACK, RETRY, RELEASE, EXTEND, BURY =
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
-
--- The rows of all changes are read at once, changed one by one in these tables, and written at
--- once.
--- key -> `row`, nil if there is none; `old`, the row that the server has, and when it is visible;
--- `body`, if it is new.
-local entries, changed = {}, {}
-local function add_entry(key, packed)
-    local row = packed and unpack_row(packed) or nil
-    local entry = {
-        row = row, old = row, was_visible_at = row and visible_at(row),
-        -- Named here so that the table has room for them.
-        body = nil, is_changed = nil,
-    }
-    entries[key] = entry
-    return entry
-end
-
-local function find(key)
-    local entry = entries[key] or add_entry(key, redis.call('HGET', states, key))
-    return entry.row
-end
-
-local function write(key, row)
-    local entry = entries[key]
-    entry.row = row
-    if not entry.is_changed then changed[#changed + 1] = key end
-    entry.is_changed = true
-end
-
-local function remove(key) write(key, nil) end
-
-local function schedule(key, kind, due, replace, occurrence, body)
-    local row = find(key)
-    local answer = DONE
-    if row and row.state ~= CLOSED then
-        if not replace then return DUPLICATE end
-        answer = REPLACES
-    end
-    first_write(has_new)
-    local new = {
-        state = PENDING, token = NO_TOKEN, ends = due, due = due, generation = draw(),
-        occurrence = occurrence, attempt = 0, kind = kind,
-    }
-    if row and row.state ~= PENDING then
-        new.state, new.token, new.ends = REPLACED, row.token, row.ends
-    end
-    write(key, new)
-    entries[key].body = body
-    return answer
-end
-
-local function move(key, row, due)
-    if row.state == BEGUN or row.state == CLOSED then return RUNNING end
-    row.due = due
-    if row.state == PENDING then row.ends, row.token = due, NO_TOKEN end
-    write(key, row)
-    return DONE
-end
-
-local function cancel(key, row)
-    if row.state == PENDING then
-        remove(key)
-        return CANCELLED
-    end
-    row.state = CLOSED
-    write(key, row)
-    return RUNNING
-end
-
-local function start(key, row)
-    if row.state == PENDING then
-        row.state, row.attempt = BEGUN, row.attempt + 1
-        write(key, row)
-    end
-    return row.state == BEGUN and DONE or ENDED
-end
-
--- Returns true if the token is that of the row's lease.
-local function has_lease(row, token) return row.token ~= NO_TOKEN and row.token == token end
-
--- Ends a run. A replaced row becomes pending with the newer generation; any other row is removed.
-local function finish(key, row)
-    if row.state == REPLACED then
-        row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
-        write(key, row)
-    else
-        remove(key)
-    end
-end
-
-local function ack(key, row, due, occurrence)
-    if due and (row.state == BEGUN or row.state == PENDING) then
-        row.state, row.token, row.ends, row.due = PENDING, NO_TOKEN, due, due
-        row.occurrence, row.attempt = occurrence, 0
-        write(key, row)
-    else
-        finish(key, row)
-    end
-    return DONE
-end
-
-local function retry(key, row, at, back)
-    if row.state ~= BEGUN and row.state ~= PENDING then
-        finish(key, row)
-        return ENDED
-    end
-    if row.state == BEGUN then row.attempt = math.max(row.attempt - back, 0) end
-    row.state, row.token, row.ends = PENDING, NO_TOKEN, at
-    write(key, row)
-    return DONE
-end
-
-local function extend(key, row, visibility)
-    row.ends = lease_end(visibility)
-    write(key, row)
-    return (row.state == BEGUN or row.state == PENDING) and DONE or ENDED
-end
-
+local HEAD, HEAD_BYTES = '>Bc8BI8c8', 26
 -- A dead letter: the lengths of state, key and reason, the time, then state, key, reason and body.
-local DEAD = '>I4I4I4I8'
-local DEAD_BYTES = 20
+local DEAD, DEAD_BYTES = '>I4I4I4I8', 20
+local pack, read, sub = struct.pack, struct.unpack, string.sub
 
-local function bury(key, row, reason)
-    if row.state ~= BEGUN and row.state ~= PENDING then
-        finish(key, row)
-        return ENDED
+-- The rows are read at once, changed one by one in `row_of`, and written at once. The key of a dead
+-- letter is not known yet; its generation may be the key of another row.
+local keys, count = {}, 0
+for i = 5, #ARGV, 3 do
+    count = count + 1
+    keys[count] = ARGV[i]
+end
+local row_of, old_of, body_of = {}, {}, {}
+for i, row in ipairs(redis.call('HMGET', states, unpack(keys))) do
+    if row and not order_of[sub(row, 46)] then return redis.error_reply(UNKNOWN_KINDS) end
+    row_of[keys[i]], old_of[keys[i]] = row, row
+end
+
+-- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
+-- must be able to begin and end, or the server stays full. So the first write of a batch needs
+-- memory if the batch has new jobs, and otherwise none.
+local has_new, first_draw = ARGV[3] ~= '0', last
+if ARGV[3] == '2' then
+    for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
+        if not order_of[kind] then return redis.error_reply(UNKNOWN_KINDS) end
     end
-    local body = entries[key].body or redis.call('HGET', bodies, key)
-    remove(key)
-    row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
-    local state, generation = pack_row(row), text(row.generation)
-    local letter = struct.pack(DEAD, #state, #key, #reason, now) .. state .. key .. reason .. body
-    redis.call('HSET', dead, generation, letter)
-    redis.call('ZADD', dead_order, generation, generation)
-    return DONE
+    redis.call('HSETNX', meta, 'epoch', '')
 end
 
-local function forget(generation)
-    first_write(has_new)
-    redis.call('ZREM', dead_order, generation)
-    return redis.call('HDEL', dead, generation) == 1 and DONE or ABSENT
-end
-
-local function revive(generation, due)
-    local letter = redis.call('HGET', dead, generation)
-    if not letter then return ABSENT end
-    local states_bytes, key_bytes, reason_bytes = struct.unpack(DEAD, letter)
-    local from = DEAD_BYTES + 1
-    local row = unpack_row(string.sub(letter, from, from + states_bytes - 1))
-    from = from + states_bytes
-    local key = string.sub(letter, from, from + key_bytes - 1)
-    local body = string.sub(letter, from + key_bytes + reason_bytes)
-    local answer = schedule(key, row.kind, due, false, row.occurrence, body)
-    if answer ~= DUPLICATE then forget(generation) end
-    return answer
-end
-
--- The number of arguments of each change after its letter.
-local ARGUMENTS = {P = 5, M = 2, C = 1, s = 2, a = 4, r = 4, e = 3, b = 3, V = 2, F = 1}
-
--- A time: `+` and a delay, `@` and a date, or an empty string. The last one is kept, as for `text`.
-local last_argument, last_time
-local function time(argument)
-    if argument ~= last_argument then
-        local number = tonumber(string.sub(argument, 2))
-        last_argument = argument
-        last_time = string.sub(argument, 1, 1) == '+' and later(number) or number
-    end
-    return last_time
-end
-
--- Changes of an existing row, and the index of their first argument. Those with a lowercase letter
--- are by token, which is their first argument.
-local changes = {
-    M = function(key, row, i) return move(key, row, time(ARGV[i])) end,
-    C = cancel,
-    s = start,
-    a = function(key, row, i) return ack(key, row, time(ARGV[i + 1]), ARGV[i + 2]) end,
-    r = function(key, row, i)
-        return retry(key, row, time(ARGV[i + 1]), tonumber(ARGV[i + 2]))
-    end,
-    e = function(key, row, i) return extend(key, row, tonumber(ARGV[i + 1])) end,
-    b = function(key, row, i) return bury(key, row, ARGV[i + 1]) end,
-}
-local by_token = {s = true, a = true, r = true, e = true, b = true}
-
-local function change(letter, key, i)
-    if letter == 'P' then
-        local kind, due, replace = ARGV[i], time(ARGV[i + 1]), ARGV[i + 2] == '1'
-        return schedule(key, kind, due, replace, NO_TOKEN, ARGV[i + 3])
-    elseif letter == 'V' then
-        return revive(key, time(ARGV[i]))
-    elseif letter == 'F' then
-        return forget(key)
-    end
-    local row = find(key)
-    if not row then return ABSENT end
-    if by_token[letter] and not has_lease(row, ARGV[i]) then return SUPERSEDED end
-    first_write(has_new)
-    return changes[letter](key, row, i)
-end
-
--- Returns true if KEYS has the order of each row. The key of a dead letter is not known yet.
-local function read_rows()
-    local keys, i, revives = {}, FIRST_CHANGE, false
-    while i < #ARGV do
-        local letter = ARGV[i]
-        revives = revives or letter == 'V'
-        if letter ~= 'V' and letter ~= 'F' then keys[#keys + 1] = ARGV[i + 1] end
-        i = i + 1 + ARGUMENTS[letter]
-    end
-    local packed = read(states, keys)
-    for j, key in ipairs(keys) do
-        local row = add_entry(key, packed[j]).row
-        if row and not order_of[row.kind] then return false end
-    end
-    return not revives or knows_all_kinds()
-end
-
--- When the first row of a kind was visible before this script, or -1 if there was none. Waiting
--- programs know this time or an earlier one.
-local firsts, earlier = {}, false
-local function first_of(kind)
-    if not firsts[kind] then
-        local first = redis.call('ZRANGE', order_of[kind], 0, 0, 'WITHSCORES')
-        firsts[kind] = first[2] and tonumber(first[2]) or -1
-        if firsts[kind] < 0 then redis.call('SADD', kinds, kind) end
-    end
-    return firsts[kind]
-end
-
-local function list_of(lists, name)
-    local list = lists[name] or {}
-    lists[name] = list
-    return list
-end
-
-local function write_rows()
-    local set, set_bodies, gone, put_in, removed_from = {}, {}, {}, {}, {}
-    for _, key in ipairs(changed) do
-        local entry = entries[key]
-        local row, old = entry.row, entry.old
-        if old and row ~= old then
-            local list = list_of(removed_from, order_of[old.kind])
-            list[#list + 1] = member(old, key)
-            if not row then gone[#gone + 1] = key end
-        end
-        if row then
-            add(set, key, pack_row(row))
-            if entry.body then add(set_bodies, key, entry.body) end
-            local at = visible_at(row)
-            if row ~= old or at ~= entry.was_visible_at then
-                local first = first_of(row.kind)
-                if first < 0 or at < first then earlier = true end
-                add(list_of(put_in, order_of[row.kind]), text(at), member(row, key))
+local answers = {}
+for i = 4, #ARGV, 3 do
+    local change, token, sign, number, occurrence = read(HEAD, ARGV[i])
+    local key, body = ARGV[i + 1], ARGV[i + 2]
+    local kind, revived = nil, false
+    if change == REVIVE then
+        local letter = redis.call('HGET', dead, key)
+        if letter then
+            local its_state, its_key, its_reason = read(DEAD, letter)
+            local from = DEAD_BYTES + its_state + 1
+            local state = sub(letter, DEAD_BYTES + 1, from - 1)
+            occurrence, kind, revived = sub(state, 34, 41), sub(state, 46), key
+            key = sub(letter, from, from + its_key - 1)
+            body = sub(letter, from + its_key + its_reason)
+            change = PUT
+            if row_of[key] == nil then
+                local row = redis.call('HGET', states, key)
+                row_of[key], old_of[key] = row, row
+                count = count + 1
+                keys[count] = key
             end
         end
     end
-    call_with('HSET', bodies, set_bodies)
-    call_with('HSET', states, set)
-    for name, list in pairs(put_in) do call_with('ZADD', name, list) end
-    for name, list in pairs(removed_from) do call_with('ZREM', name, list) end
-    call_with('HDEL', states, gone)
-    call_with('HDEL', bodies, gone)
+    -- A delay is added to the present rounded up. After no delay, the present rounded down is not
+    -- early.
+    local at = number
+    if sign == 2 then at = number == 0 and now or math.min(now_up + number, LAST_TIME) end
+    local row, answer = row_of[key], DONE
+    local state = row and string.byte(row)
+    if change <= REPLACE then
+        if state and state ~= CLOSED then answer = change == PUT and DUPLICATE or REPLACES end
+        if answer ~= DUPLICATE then
+            last = last + 1
+            kind = kind or sub(ARGV[i], HEAD_BYTES + 1)
+            row = (state and state ~= PENDING and pack('B', REPLACED) .. sub(row, 2, 17)
+                or pack('>Bc8I8', PENDING, NO_TOKEN, at))
+                .. pack('>I8I8c8I4', at, last, occurrence, 0) .. kind
+            body_of[key] = body
+            if revived then
+                redis.call('ZREM', dead_order, revived)
+                redis.call('HDEL', dead, revived)
+            end
+        end
+    elseif change == FORGET then
+        redis.call('ZREM', dead_order, key)
+        if redis.call('HDEL', dead, key) == 0 then answer = ABSENT end
+    elseif not row or change == REVIVE then
+        answer = ABSENT
+    elseif change >= BEGIN and (token == NO_TOKEN or sub(row, 2, 9) ~= token) then
+        answer = SUPERSEDED
+    elseif change == MOVE then
+        if state == PENDING then
+            row = pack('>Bc8I8I8', PENDING, NO_TOKEN, at, at) .. sub(row, 26)
+        elseif state == REPLACED then
+            row = sub(row, 1, 17) .. pack('>I8', at) .. sub(row, 26)
+        else
+            answer = RUNNING
+        end
+    elseif change == CANCEL then
+        if state == PENDING then
+            row, answer = false, CANCELLED
+        else
+            row, answer = pack('B', CLOSED) .. sub(row, 2), RUNNING
+        end
+    elseif change == BEGIN then
+        if state == PENDING then
+            row = pack('B', BEGUN) .. sub(row, 2, 41) .. pack('>I4', read('>I4', row, 42) + 1)
+                .. sub(row, 46)
+        elseif state ~= BEGUN then
+            answer = ENDED
+        end
+    elseif change == EXTEND then
+        row = sub(row, 1, 9) .. pack('>I8', math.min(now_up + number, LAST_TIME)) .. sub(row, 18)
+        if state >= CLOSED then answer = ENDED end
+    elseif state >= CLOSED then
+        -- The run ends. A replaced row becomes pending with the newer generation.
+        row = state == REPLACED
+            and pack('>Bc8', PENDING, NO_TOKEN) .. sub(row, 18, 25) .. sub(row, 18)
+        if change ~= ACK then answer = ENDED end
+    elseif change == ACK then
+        row = sign ~= 0 and pack('>Bc8I8I8', PENDING, NO_TOKEN, at, at) .. sub(row, 26, 33)
+            .. occurrence .. '\0\0\0\0' .. sub(row, 46)
+    elseif change == BURY then
+        if not has_new then redis.call('HDEL', meta, '') end
+        local generation = string.format('%.0f', read('>I8', row, 26))
+        row = pack('>Bc8', PENDING, NO_TOKEN) .. sub(row, 18, 25) .. sub(row, 18)
+        local letter = pack(DEAD, #row, #key, #body, now) .. row .. key .. body
+            .. redis.call('HGET', bodies, key)
+        redis.call('HSET', dead, generation, letter)
+        redis.call('ZADD', dead_order, generation, generation)
+        row = false
+    else
+        local attempt = read('>I4', row, 42)
+        if change == RELEASE and state == BEGUN then attempt = math.max(attempt - 1, 0) end
+        row = pack('>Bc8I8', PENDING, NO_TOKEN, at) .. sub(row, 18, 41) .. pack('>I4', attempt)
+            .. sub(row, 46)
+    end
+    row_of[key] = row
+    answers[(i - 1) / 3] = answer
 end
 
-if not read_rows() then return redis.error_reply(UNKNOWN_KINDS) end
-local answers, i = {}, FIRST_CHANGE
-while i < #ARGV do
-    local letter = ARGV[i]
-    answers[#answers + 1] = change(letter, ARGV[i + 1], i + 2)
-    i = i + 1 + ARGUMENTS[letter]
+local set, set_bodies, gone, put_in, removed_from = {}, {}, {}, {}, {}
+local sets, bodies_set, removals = 0, 0, 0
+for i = 1, count do
+    local key = keys[i]
+    local row, old = row_of[key], old_of[key]
+    -- A key that is named twice is written once.
+    if row ~= old then
+        old_of[key] = row
+        local is_moved = not old or not row or sub(row, 26, 33) ~= sub(old, 26, 33)
+        if old and is_moved then
+            local name = order_of[sub(old, 46)]
+            local list = removed_from[name] or {}
+            removed_from[name] = list
+            list[#list + 1] = sub(old, 26, 33) .. key
+        end
+        if row then
+            set[sets + 1], set[sets + 2], sets = key, row, sets + 2
+            local body = body_of[key]
+            if body then
+                set_bodies[bodies_set + 1], set_bodies[bodies_set + 2] = key, body
+                bodies_set = bodies_set + 2
+            end
+            -- A replaced row is visible when it is due, and otherwise at the end of its lease.
+            local state = string.byte(row)
+            if is_moved or state == REPLACED or string.byte(old) == REPLACED
+                or sub(row, 10, 17) ~= sub(old, 10, 17) then
+                local at, due = read('>I8I8', row, 10)
+                if state == REPLACED then at = math.max(at, due) end
+                local kind = sub(row, 46)
+                local list = put_in[kind] or {first = at, length = 0}
+                put_in[kind] = list
+                local length = list.length
+                list[length + 1], list[length + 2] = at, sub(row, 26, 33) .. key
+                list.length = length + 2
+                if at < list.first then list.first = at end
+            end
+        else
+            removals = removals + 1
+            gone[removals] = key
+        end
+    end
 end
-write_rows()
-keep_drawn()
-if earlier then redis.call('PUBLISH', order, '') end
+if bodies_set > 0 then redis.call('HSET', bodies, unpack(set_bodies)) end
+if sets > 0 then
+    if not has_new then redis.call('HDEL', meta, '') end
+    redis.call('HSET', states, unpack(set))
+end
+-- Waiting programs know when the first row of a kind is visible, or an earlier time.
+local is_earlier = false
+for kind, list in pairs(put_in) do
+    if redis.call('ZCOUNT', order_of[kind], '-inf', list.first) == 0 then
+        redis.call('SADD', kinds, kind)
+        is_earlier = true
+    end
+    redis.call('ZADD', order_of[kind], unpack(list, 1, list.length))
+end
+for name, list in pairs(removed_from) do redis.call('ZREM', name, unpack(list)) end
+if removals > 0 then
+    redis.call('HDEL', states, unpack(gone))
+    redis.call('HDEL', bodies, unpack(gone))
+end
+if last > first_draw then redis.call('HSET', meta, 'last', last) end
+if is_earlier then redis.call('PUBLISH', order, '') end
 return table.concat(answers)
