@@ -57,10 +57,7 @@ impl Server {
         let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
         command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
         command.extend(["--dir".into(), folder.clone().into()]);
-        let sentinel = Self::run((folder, port), &command, Protocol::Redis);
-        // By default it asks a server every ten seconds. Redis before 7.0 knows only that.
-        exchange(sentinel.address, "SENTINEL DEBUG INFO-PERIOD 200 PUBLISH-PERIOD 200");
-        Some(sentinel)
+        Some(Self::run((folder, port), &command, Protocol::Redis))
     }
 
     /// Starts a Redis that accepts only TLS. Also returns the root certificate that a client must
@@ -80,18 +77,13 @@ impl Server {
     }
 }
 
-/// Sends a command that must succeed to a Redis, and returns its answer unparsed.
+/// Sends a command to a Redis and returns its answer unparsed.
 fn send_command(address: SocketAddr, command: &str) -> String {
-    let answer = exchange(address, command);
-    assert!(!answer.starts_with('-'), "{command}: {answer}");
-    answer
-}
-
-fn exchange(address: SocketAddr, command: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server that answers");
     write!(stream, "{command}\r\nQUIT\r\n").expect("a server that answers");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("a server that answers");
+    assert!(!answer.starts_with('-'), "{command}: {answer}");
     answer
 }
 
@@ -105,11 +97,7 @@ fn start(
     // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
     // busy. A server that is killed then would lose writes that it has acknowledged.
     let options = ["--bind 127.0.0.1", "--save ", "--appendonly yes", "--appendfsync always"];
-    // By default a primary waits five seconds for further replicas before it sends its data.
-    let at_once = ["--repl-diskless-sync-delay 0"];
-    command.extend(
-        options.iter().chain(&at_once).flat_map(|option| option.split(' ')).map(OsString::from),
-    );
+    command.extend(options.iter().flat_map(|option| option.split(' ')).map(OsString::from));
     command.extend(more);
     Server::run((folder, port), &command, protocol)
 }
