@@ -56,8 +56,8 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     }
     let (comments, samples): (Vec<_>, Vec<_>) =
         text.lines().partition(|line| line.starts_with('#'));
-    assert_eq!(comments.len(), 2 * (16 + 4 + 2), "help and type of each");
-    assert_eq!(samples.len(), 16 + 4 + 2 * 7);
+    assert_eq!(comments.len(), 2 * (17 + 4 + 2), "help and type of each");
+    assert_eq!(samples.len(), 17 + 4 + 2 * 7);
     let value = |line: &&str| line.split_once(' ').and_then(|(_, value)| value.parse().ok());
     let _: Vec<f64> = samples.iter().map(|line| value(line).unwrap()).collect();
     assert!(text.ends_with('\n'));
