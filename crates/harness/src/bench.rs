@@ -193,7 +193,7 @@ struct Bench<'a> {
     end: Option<Instant>,
     progress: Progress,
     run: Run,
-    /// What it did not begin, since the time was over.
+    /// Names of all that was not begun, since the time was over.
     skipped: Vec<String>,
 }
 
