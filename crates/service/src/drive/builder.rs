@@ -132,6 +132,12 @@ impl Builder {
     /// soon. Without `spawn_on`, the leader polls the futures itself: a waiting future occupies no
     /// thread, but futures that need the reactor or the timers of a runtime do not work there.
     ///
+    /// While `spawn` holds the run, it must not stop the service by
+    /// [`Stop::Wait`](crate::Stop::Wait), which waits for all runs that were handed out. After the
+    /// run was carried out, dropped or passed on, it may. At any time it may use
+    /// [`Stop::Now`](crate::Stop::Now), or [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at
+    /// its limit: the stop then returns the job of the run.
+    ///
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {

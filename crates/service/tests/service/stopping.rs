@@ -1,15 +1,18 @@
 //! Stopping from unusual places: observers and destructors that stop the service, and destructors
 //! that panic.
 
-use crate::common::wait_until;
-use crate::common::{BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, kinds, ms, returns, start};
+use crate::common::{
+    BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, carry_out, kinds, ms, returns, start,
+    wait_until,
+};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::future::ready;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 use wheelhouse_service::{
-    AsyncRun, Builder, Event, EventKind, Handle, JobHandle, Run, Service, Status, Stop, Stopped,
+    AsyncRun, Builder, Event, EventKind, Group, Handle, JobHandle, Run, Service, Status, Stop,
+    Stopped,
 };
 
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
@@ -115,6 +118,77 @@ fn an_observer_may_stop_the_service_at_any_event() {
     an_observer_stops(drops, |kind| *kind == EventKind::Abandoned, &future);
     let elsewhere = || Service::builder().spawn_on(|run| drop(thread::spawn(|| drop(run))));
     an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &future);
+}
+
+/// A spawner stops the service when it gets the only run that is due, and returns that job too if
+/// it holds the run meanwhile. Then the stop waits for the run until its limit.
+#[test]
+fn a_spawner_may_stop_the_service() {
+    let runs: fn(&Stopper, AsyncRun) = |stopper, run| {
+        carry_out(run);
+        stopper.stop();
+    };
+    let drops: fn(&Stopper, AsyncRun) = |stopper, run| {
+        drop(run);
+        stopper.stop();
+    };
+    let passes_on: fn(&Stopper, AsyncRun) = |stopper, run| {
+        thread::spawn(|| carry_out(run));
+        stopper.stop();
+    };
+    let holds: fn(&Stopper, AsyncRun) = |stopper, run| {
+        stopper.stop();
+        carry_out(run);
+    };
+    let waits = [Stop::Wait, Stop::WaitFor(PATIENCE)];
+    let ends = [Stop::Now, Stop::WaitFor(ms(20))];
+    for (act, ways, jobs) in
+        [(runs, waits, 1), (drops, waits, 1), (passes_on, waits, 1), (holds, ends, 2)]
+    {
+        for how in ways {
+            let ((stopper, stopped), start) = (Stopper::new(how), Instant::now());
+            let inside = stopper.clone();
+            let timers = stopper.start(Service::builder().spawn_on(move |run| act(&inside, run)));
+            timers.after(ms(0)).run_async(|_| ready(())).unwrap();
+            let stopped = arrives(&stopped).unwrap();
+            assert_eq!((stopped.jobs.len(), stopped.running), (jobs, 0), "{how:?}");
+            assert!(how != Stop::WaitFor(ms(20)) || start.elapsed() >= ms(20));
+        }
+    }
+}
+
+/// Fault: the stop excused the run that had freed the place, and so returned the job of the next.
+#[test]
+fn a_stop_in_a_spawner_that_gets_the_next_run_of_a_group_waits_for_that_run() {
+    let (stopper, stopped) = Stopper::new(Stop::Wait);
+    let (inside, own) = (stopper.clone(), Arc::new(OnceLock::<Handle>::new()));
+    let timers = Arc::clone(&own);
+    let is_first = Mutex::new(true);
+    let spawn = move |run: AsyncRun| {
+        let timers = Arc::clone(&timers);
+        let is_first = std::mem::take(&mut *is_first.lock().unwrap());
+        thread::spawn(move || {
+            let timers = timers.wait();
+            if is_first {
+                wait_until(|| timers.snapshot().in_flight == 2);
+            } else {
+                wait_until(|| timers.is_stopped());
+                thread::sleep(ms(5));
+            }
+            carry_out(run);
+        });
+        if !is_first {
+            inside.stop();
+        }
+    };
+    let timers = stopper.start(Service::builder().spawn_on(spawn));
+    own.set(timers.clone()).unwrap();
+    let group = Group::new(1);
+    for _ in 0..2 {
+        timers.after(ms(0)).group(&group).run_async(|_| ready(())).unwrap();
+    }
+    let stopped = arrives(&stopped).unwrap();
+    assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
 }
 
 /// Fault: no other thread took the lead from such an observer. So if it waited for an async job
