@@ -280,7 +280,7 @@ impl Bench<'_> {
             }
             match verify::check(structure.as_ref(), stream, expected, &played) {
                 Ok(()) => verified.push((structure.as_ref(), played)),
-                Err(failure) => self.run.failures.push(failure),
+                Err(failure) => self.run.add_failure(failure),
             }
         }
         verified
