@@ -178,7 +178,7 @@ impl Driver {
                 (now, reported) = end.unwrap_or((now, reported));
             } else {
                 if rest.spacious {
-                    shards.shrink(shard);
+                    shards.shrink_if_quiet(shard, self.now);
                 }
                 break;
             }

@@ -5,7 +5,14 @@ use super::arena::FEW;
 use super::dyn_timer::{DynTimer, default_wheel};
 use super::handover::ShardWork;
 use super::state::{ShardState, TimerState};
+use crate::time::Moment;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use wheelhouse_core::{Expired, Tick};
+
+/// Releasing the memory of a hundred thousand jobs takes milliseconds, in which nothing fires. So
+/// the driver waits until it would sleep this long anyway.
+const QUIET: Duration = Duration::from_millis(1);
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Called after a job was removed. The job that leaves few, and the last one, make the driver
@@ -50,5 +57,22 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         drop(self.with(shard, ShardState::shrink));
         self.keys.shrink();
         self.ready.shrink();
+    }
+
+    /// Releases the memory of a shard whose storm has ended, if nothing is due within [`QUIET`].
+    /// Otherwise the driver looks again after this time. The last of several shards that look at one
+    /// moment finds it quiet, since the others have set the time of their next look.
+    pub(crate) fn shrink_if_quiet(&self, shard: u32, now: Moment) {
+        let soon = self.ticks.not_before(now.saturating_add(QUIET));
+        let mut others = (0..).zip(&self.shards).filter(|(number, _)| *number != shard);
+        let is_busy = others.any(|(_, other)| other.next.load(Ordering::SeqCst) < soon);
+        let is_quiet = self.with(shard, |state| {
+            let next = state.wheel.next_wakeup().unwrap_or(Tick::MAX);
+            state.next = next.min(soon);
+            !is_busy && next > soon
+        });
+        if is_quiet {
+            self.shrink(shard);
+        }
     }
 }

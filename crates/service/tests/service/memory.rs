@@ -236,6 +236,20 @@ fn after_a_storm_memory_is_given_back() {
     after_a_storm(|rig| _ = rig.play(811));
 }
 
+/// Releasing memory takes milliseconds. Fault: jobs that were due meanwhile were late.
+#[test]
+fn memory_is_not_given_back_while_jobs_are_due() {
+    let mut rig = Rig::new();
+    rig.play(1);
+    let busy = rig.timers.every(ms(1)).run(|_| ()).unwrap();
+    let storm: Vec<_> = (0..200_000).map(|n| one_shot(&rig.timers, n)).collect();
+    storm.into_iter().for_each(|job| drop(job.cancel().unwrap()));
+    let mut given_back = || -measure(|| _ = rig.pass(ms(20))).bytes_current;
+    assert!(given_back() < 10_000);
+    drop(busy.cancel().unwrap());
+    assert!(given_back() > 10_000_000);
+}
+
 /// The driver need not wait for the earliest deadline, which may be an hour ahead. The jobs that
 /// are cancelled last are in all parts of the memory.
 #[test]
