@@ -73,7 +73,7 @@ fn other_structures_instead_of_maps_and_trees_change_outcomes() -> anyhow::Resul
     all_notice(&[
         ("hash-map", FaultKind::Replaced("btree-map"), &["C26"]),
         ("sorted-slice", FaultKind::Replaced("unordered-list"), &["C25"]),
-        ("red-black-tree", FaultKind::Replaced("unordered-list"), &["C30"]),
+        ("red-black-tree", FaultKind::Replaced("sorted-slice"), &["C30"]),
     ])
 }
 
