@@ -135,11 +135,10 @@ fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
                 vec![Cell::wrong()]
             }
             Some(Ok(samples)) => {
-                if table.columns.len() == 1 {
-                    let names = samples.iter().map(|sample| Column::right(sample.figure.name));
-                    table.columns.extend(names);
-                    let is_worst = samples.iter().filter(|sample| sample.figure.is_worst);
-                    worst.extend(is_worst.map(|sample| sample.figure.name));
+                // A row may lack the last columns.
+                for sample in samples.iter().skip(table.columns.len() - 1) {
+                    table.columns.push(Column::right(sample.figure.name));
+                    worst.extend(sample.figure.is_worst.then_some(sample.figure.name));
                 }
                 samples.iter().map(Sample::cell).collect()
             }

@@ -4,12 +4,13 @@ use crate::bare_postgres::BarePostgres;
 use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
 use crate::storage::JobStorage;
-use crate::wake;
-use anyhow::Result;
+use crate::{size, wake};
+use anyhow::{Result, ensure};
 use std::any::Any;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use wheelhouse_durable::store::{MemoryStore, Store};
-use wheelhouse_frame::{Contender, Played};
+use wheelhouse_frame::{Contender, Figure, Played};
 use wheelhouse_present::console::say;
 use wheelhouse_present::units::count;
 use wheelhouse_present::unknown;
@@ -46,8 +47,10 @@ pub(crate) fn open_store(name: &str, location: &str) -> Result<Box<dyn Store>> {
 pub(crate) struct Entry {
     name: &'static str,
     open: Open,
-    /// Where another process can open the same data with [`open_store`].
+    /// Where the data are, if not only in the memory of this process.
     location: Option<String>,
+    /// The bytes of the data on disk, when the jobs had just been loaded.
+    size: OnceLock<usize>,
 }
 
 impl Entry {
@@ -58,43 +61,53 @@ impl Entry {
             let _ = &keeps;
             open_store(name, &its).map(Opened::Store)
         };
-        Self { name, open: Box::new(open), location: Some(location) }
+        Self { name, open: Box::new(open), location: Some(location), size: OnceLock::new() }
     }
 
-    /// A database without durable timers.
+    /// A database without durable timers. Keeps what its location needs.
     fn bare<S: JobStorage + 'static>(
         name: &'static str,
-        open: impl Fn() -> Result<S> + Send + Sync + 'static,
+        location: String,
+        keeps: impl Any + Send + Sync,
+        open: impl Fn(&str) -> Result<S> + Send + Sync + 'static,
     ) -> Self {
-        let open = move || open().map(|storage| Opened::BareDatabase(Box::new(storage)));
-        Self { name, open: Box::new(open), location: None }
+        let its = location.clone();
+        let open = move || {
+            let _ = &keeps;
+            open(&its).map(|storage| Opened::BareDatabase(Box::new(storage)))
+        };
+        Self { name, open: Box::new(open), location: Some(location), size: OnceLock::new() }
     }
 
     /// The contender with this name; `None` if its server is not installed.
     fn find(name: &'static str, appendfsync: &str) -> Result<Option<Self>> {
         let redis = || Server::redis(&["--appendfsync", appendfsync]);
+        let file = |file| {
+            let folder = tempfile::tempdir()?;
+            let path = folder.path().join(file);
+            anyhow::Ok((path.to_string_lossy().into_owned(), folder))
+        };
         Ok(match name {
             "memory" => {
                 let store = MemoryStore::new();
                 let open = move || anyhow::Ok(Opened::Store(Box::new(store.clone())));
-                Some(Self { name, open: Box::new(open), location: None })
+                Some(Self { name, open: Box::new(open), location: None, size: OnceLock::new() })
             }
             "sqlite" => {
-                let folder = tempfile::tempdir()?;
-                let path = folder.path().join("a.timers");
-                Some(Self::store(name, path.to_string_lossy().into_owned(), folder))
+                let (path, folder) = file("a.timers")?;
+                Some(Self::store(name, path, folder))
             }
             "bare-sqlite" => {
-                let folder = tempfile::tempdir()?;
-                Some(Self::bare(name, move || BareSqlite::open(&folder.path().join("a.db"))))
+                let (path, folder) = file("a.db")?;
+                Some(Self::bare(name, path, folder, |path| BareSqlite::open(Path::new(path))))
             }
             "redis" => redis().map(|server| Self::store(name, server.url(), server)),
             "bare-redis" => {
-                redis().map(|server| Self::bare(name, move || BareRedis::open(&server.url())))
+                redis().map(|server| Self::bare(name, server.url(), server, BareRedis::open))
             }
             "postgres" => Server::postgres().map(|server| Self::store(name, server.url(), server)),
             _ => Server::postgres()
-                .map(|server| Self::bare(name, move || BarePostgres::open(&server.url()))),
+                .map(|server| Self::bare(name, server.url(), server, BarePostgres::open)),
         })
     }
 
@@ -107,25 +120,40 @@ impl Entry {
             _ => "the same database bare: it does not compete",
         };
         let (name, has_location, entry) = (self.name, self.location.is_some(), Arc::new(self));
-        let prepared = Arc::clone(&entry);
+        let (prepared, is_bare) = (Arc::clone(&entry), name.starts_with("bare-"));
         Contender::new(name, about, move |experiment, load| entry.play(experiment, load))
-            .only(|it| has_location || it != DurableExperiment::Waking)
+            .only(|it| match it {
+                DurableExperiment::Waking => has_location && !is_bare,
+                DurableExperiment::Late => !is_bare,
+                _ => true,
+            })
             .prepared(move |load| prepared.fill(load))
     }
 
     fn fill(&self, load: &Load) -> Result<()> {
         say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
-        load.fill(&mut *(self.open)()?.into_storage())
+        load.fill(&mut *(self.open)()?.into_storage())?;
+        let Some(location) = &self.location else { return Ok(()) };
+        let bytes = size::on_disk(self.name, location)?;
+        ensure!(self.size.set(bytes).is_ok(), "the jobs of {} are loaded twice", self.name);
+        Ok(())
     }
 
     fn play(&self, experiment: DurableExperiment, load: &Load) -> Result<Played> {
-        if experiment != DurableExperiment::Waking {
-            return load.play(experiment, &self.open).map(Ok);
-        }
-        // A bare database wakes no program, and the store in memory has no other process.
-        let Some(location) = &self.location else { return Ok(Ok(Vec::new())) };
-        let store = open_store(self.name, location)?;
-        wake::play(load, (self.name, location), store).map(Ok)
+        let figures = match (experiment, &self.location) {
+            (DurableExperiment::Waking, Some(location)) => {
+                wake::play(load, (self.name, location), open_store(self.name, location)?)?
+            }
+            // The store in memory has no other process.
+            (DurableExperiment::Waking, None) => Vec::new(),
+            (DurableExperiment::Opening, _) => {
+                let jobs = load.jobs as usize;
+                let size = self.size.get().map(|its| Figure::bytes("bytes/job", *its, jobs));
+                load.play(experiment, &self.open)?.into_iter().chain(size).collect()
+            }
+            _ => load.play(experiment, &self.open)?,
+        };
+        Ok(Ok(figures))
     }
 }
 

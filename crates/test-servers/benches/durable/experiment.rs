@@ -22,6 +22,8 @@ pub(crate) enum DurableExperiment {
     Opening,
     /// Being woken by another process.
     Waking,
+    /// A thousand jobs a second.
+    Late,
 }
 
 /// The sizes of the experiments.
@@ -40,7 +42,7 @@ pub(crate) struct Load {
 const BARE_POSTGRES: &str = "bare-postgres";
 
 /// The name, the title, how many seconds a play takes for each second of a figure, and a note.
-const TABLE: [(&str, &str, f64, &[&str]); 6] = [
+const TABLE: [(&str, &str, f64, &[&str]); 7] = [
     ("one", "a producer that waits for each", 3.0, &[]),
     ("64", "64 producers, each waits for its own", 2.0, &[]),
     (
@@ -56,7 +58,12 @@ const TABLE: [(&str, &str, f64, &[&str]); 6] = [
         2.0,
         &["fires/s: claimed and begun, then acknowledged."],
     ),
-    ("open", "from the start of a program until it knows what is due", 0.1, &[]),
+    (
+        "open",
+        "from the start of a program until it knows what is due",
+        0.1,
+        &["bytes/job: on disk, when the jobs have just been loaded."],
+    ),
     (
         "wake",
         "from a commit in one process to the run in another",
@@ -64,6 +71,7 @@ const TABLE: [(&str, &str, f64, &[&str]); 6] = [
         &["idle: in ten seconds without a job. Wake-ups are those of all threads of the waiting \
            program, which polls the store once an hour."],
     ),
+    ("late", "a thousand jobs a second; how late each begins to run", 11.0, &[]),
 ];
 
 impl Experiment for DurableExperiment {
@@ -76,6 +84,7 @@ impl Experiment for DurableExperiment {
         Self::Batches,
         Self::Opening,
         Self::Waking,
+        Self::Late,
     ];
     const TITLE: &'static str = "Durable timers on their stores";
     const METHOD: Option<&'static str> = Some("benches/DURABLE.md");
@@ -86,6 +95,9 @@ impl Experiment for DurableExperiment {
         Target::new(Self::WithoutWaiting, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
         Target::new(Self::WithoutWaiting, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
         Target::new(Self::Opening, "sqlite", "open", Bound::AtMost(1e9)),
+        Target::new(Self::Opening, "sqlite", "bytes/job", Bound::AtMostTimes(1.5, "bare-sqlite")),
+        Target::new(Self::Opening, "redis", "bytes/job", Bound::AtMostTimes(1.5, "bare-redis")),
+        Target::new(Self::Opening, "postgres", "bytes/job", Bound::AtMostTimes(1.5, BARE_POSTGRES)),
         Target::new(Self::Batches, "sqlite", "schedules/s", Bound::Times(0.7, "bare-sqlite")),
         Target::new(Self::Batches, "sqlite", "fires/s", Bound::Times(0.7, "bare-sqlite")),
         Target::new(Self::Waking, "sqlite", "woken p50", Bound::AtMost(5e5)),
@@ -93,6 +105,7 @@ impl Experiment for DurableExperiment {
         Target::new(Self::Waking, "sqlite", "idle wake-ups", Bound::AtMost(0.0)),
         Target::new(Self::Waking, "redis", "woken p50", Bound::AtMost(1e6)),
         Target::new(Self::Waking, "postgres", "woken p50", Bound::AtMost(1e6)),
+        Target::new(Self::Late, "sqlite", "late p99", Bound::AtMost(2e6)),
         Target::new(Self::OneProducer, "redis", "schedules/s", Bound::Times(0.8, "bare-redis")),
         Target::new(Self::Batches, "redis", "schedules/s", Bound::Times(0.7, "bare-redis")),
         Target::new(Self::Batches, "redis", "fires/s", Bound::Times(0.7, "bare-redis")),

@@ -5,8 +5,8 @@
 //! cancelled and run through `Durable`, as in a program: by one producer that waits for each
 //! change, by 64 producers that each wait for their own, and by one that does not wait. Then the
 //! store itself is given batches, closed and opened again. A second process commits jobs that this
-//! one is woken to run. Every answer is checked, and so is the
-//! number of jobs at the end of each round.
+//! one is woken to run. At last a thousand jobs a second become due. Every answer is checked, and
+//! so is the number of jobs at the end of each round.
 //!
 //! The bare databases are the floor: the code of a program that knows its requests in advance, with
 //! no answers, no leases, no attempts, no kinds, and one table or one sorted set. They do not
@@ -17,7 +17,9 @@ mod client;
 mod contender;
 mod experiment;
 mod floor;
+mod late;
 mod play;
+mod size;
 mod storage;
 mod wake;
 

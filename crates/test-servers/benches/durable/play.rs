@@ -3,6 +3,7 @@
 use crate::client::{Client, GroupCommit};
 use crate::contender::Opened;
 use crate::experiment::{DurableExperiment, Load};
+use crate::late;
 use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::sync::Arc;
@@ -63,6 +64,10 @@ impl Load {
             DurableExperiment::WithoutWaiting => self.without_waiting_then_run(open),
             DurableExperiment::Batches => self.batches(&mut *open()?.into_storage()),
             DurableExperiment::Opening => self.opening(open),
+            DurableExperiment::Late => match open()? {
+                Opened::Store(store) => late::play(self, store),
+                Opened::BareDatabase(_) => Ok(Vec::new()),
+            },
             DurableExperiment::Waking => unreachable!("`wake::play` plays it"),
         }
     }

@@ -23,7 +23,7 @@ const FIRST: u64 = 1 << 40;
 type Runs = Arc<Mutex<HashMap<u64, u64>>>;
 
 /// Nanoseconds since 1970.
-fn now() -> u64 {
+pub(crate) fn nanos() -> u64 {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -37,7 +37,7 @@ pub(crate) fn commit_jobs(name: &str, location: &str, count: u64) -> Result<()> 
         thread::sleep(Duration::from_micros(2_000 + job * 37 % 1_000));
         let begun = Instant::now();
         store.change(Request::Schedule(Duration::ZERO), &[job])?;
-        println!("{job} {} {}", now(), begun.elapsed().as_nanos());
+        println!("{job} {} {}", nanos(), begun.elapsed().as_nanos());
     }
     Ok(())
 }
@@ -52,7 +52,7 @@ pub(crate) fn play(
     let runs = Runs::default();
     let its = Arc::clone(&runs);
     let handlers = Handlers::new().on_bytes(KIND, move |run: &DurableRun<'_>, _: &[u8]| {
-        let now = now();
+        let now = nanos();
         let job = run.key().as_bytes().last_chunk().map_or(0, |job| u64::from_be_bytes(*job));
         its.lock().unwrap_or_else(PoisonError::into_inner).insert(job, now);
         Ok(Next::Done)
@@ -117,7 +117,7 @@ fn latencies(
     Ok((waits, commits))
 }
 
-fn quantile(values: &mut [u64], percent: usize) -> f64 {
+pub(crate) fn quantile(values: &mut [u64], percent: usize) -> f64 {
     values.sort_unstable();
     let at = (values.len() * percent / 100).min(values.len().saturating_sub(1));
     values.get(at).copied().unwrap_or(0) as f64
