@@ -70,7 +70,7 @@
 //! |---|---|
 //! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
 //! | a run | a share of a claim, a share of the commit of its end, and an allocation for each. If the claim has not begun the run, also a share of the commit of its begin |
-//! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While a kind is paused, a lookup for each kind |
+//! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While any kind is paused, also a lookup for each kind |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | the workers; a committer and a claimer for each store; one more for a store that waits for commits of other programs |
 //!

@@ -100,8 +100,8 @@
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
 //!    are two exceptions. If the runs of a job with [`Missed::Burst`] take a period or longer, each
 //!    run that makes up for a missed period begins after all other jobs that are already due. And
-//!    when all jobs are [resumed](Handle::resume), only the jobs that the same thread scheduled
-//!    keep their order.
+//!    when all jobs are [resumed](Handle::resume), jobs that came due in the pause keep their order
+//!    only among those that the same thread scheduled.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
