@@ -17,12 +17,12 @@
 //! ```
 //!
 //! No outcome of an experiment depends on a measured time. Statements about times are decided by
-//! sources or by the printed code. The times in the table of the [`front`] are context.
-//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instructions) decide
-//! which of two structures is cheaper, because a step of one may cost more than a step of the
-//! other. The classifier is tested on costs of known growth ([`controls`]), the claims on planted
-//! faults ([`fault`]). All thresholds are in one table ([`thresholds`]). If a statement differs
-//! from the record, `cargo test` and `wheelhouse claims` fail.
+//! sources or by the printed code. The times in the table of the [`front`] page decide nothing.
+//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instructions) decide which
+//! of two structures is cheaper, because a step of one may cost more than a step of the other. The
+//! classifier is tested on costs of known growth ([`controls`]), the claims on planted faults
+//! ([`fault`]). All thresholds are in one table ([`thresholds`]). If a statement differs from the
+//! record, `cargo test` and `wheelhouse claims` fail.
 //!
 //! ```
 //! use wheelhouse_claims::{Outcome, Scale, Setup, judge, select};

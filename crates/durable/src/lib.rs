@@ -41,8 +41,8 @@
 //!   become visible again when their leases end. The store's clock decides which jobs are due.
 //! * The start of a run is a separate change, **begin**, which counts the attempt. Until then the
 //!   job can be cancelled, moved and replaced. If workers are free at the time of the claim, the
-//!   claim itself begins first attempts without a *policy*: their plans set only a key and a due
-//!   time.
+//!   claim itself begins the first attempts of jobs without a *policy*: jobs whose plan sets only a
+//!   key and a due time.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers.
 //! * The **claimer** is one thread. It leases due jobs, and renews the leases.
@@ -69,10 +69,10 @@
 //! | | |
 //! |---|---|
 //! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
-//! | a run | its share of a claim and of a commit (end), with an allocation for each. A run that its claim has not begun: its share of another commit (begin) |
-//! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While a kind is paused, a lookup for each kind |
+//! | a run | a share of a claim, a share of the commit of its end, and an allocation for each. If the claim has not begun the run, also a share of the commit of its begin |
+//! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While any kind is paused, also a lookup for each kind |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | workers; a committer and a claimer for each store, and one more if it waits for commits of other programs |
+//! | threads | the workers; a committer and a claimer for each store; one more for a store that waits for commits of other programs |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 

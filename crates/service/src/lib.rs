@@ -71,7 +71,7 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no thread wakes up. One wake-up if the first job of a shard was cancelled, or if the last of very many were |
+//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the deadline of the first job of a shard, if it was cancelled; and when few of very many jobs of a shard are left, to release memory |
 //! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
@@ -98,22 +98,23 @@
 //! 3. **In order.** Jobs are dispatched in the order of the ticks of their deadlines. With one
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
-//!    are two exceptions. With [`Missed::Burst`], if the runs of a job take a period or longer, a
-//!    run that makes up for a missed period begins after all jobs that are due by then. When all
-//!    jobs are [resumed](Handle::resume), the order holds among the jobs of each thread.
+//!    are two exceptions. If the runs of a job with [`Missed::Burst`] take a period or longer, each
+//!    run that makes up for a missed period begins after all other jobs that are already due. And
+//!    when all jobs are [resumed](Handle::resume), jobs that came due in the pause keep their order
+//!    only among those that the same thread scheduled.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. It is held for one such
-//!    call, for at most 64 timers, or for all entries of the shard while memory is released. The
-//!    leader waits for no receiver. A stop that a job calls does not wait for runs that have not
-//!    begun, or that only its own thread could continue.
-//! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated,
-//!    and so do the times in lists and ranges of a cron line. If the wall clock is set, or the
-//!    machine was suspended, jobs for a time of day follow within a minute. No other job is
-//!    affected.
+//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held for one
+//!    such call, for the expiry of at most 64 timers, or for all entries of the shard while memory
+//!    is released. The leader never waits for the receiver of a channel. A stop that a job calls
+//!    does not wait for runs that have not begun, or that only its own thread could continue.
+//! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
+//!    The same holds for each time in the lists and ranges of a cron line. If the wall clock is
+//!    set, or the machine was suspended, jobs for a time of day follow within a minute. No other
+//!    job is affected.
 //!
 //! # Fork
 //!
