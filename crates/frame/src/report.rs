@@ -204,6 +204,17 @@ mod tests {
     }
 
     #[test]
+    fn a_row_may_lack_the_last_columns() {
+        let short = Ok(vec![Figure::rate("pairs/s", 1, 1e3)]);
+        let text = shown(&run(
+            TestExperiment::PairsNear,
+            10,
+            [("other", short), ("ours", figures(3e6, 5e2))],
+        ));
+        assert!(text.contains("max") && text.contains("500 ns"), "{text}");
+    }
+
+    #[test]
     fn a_wrong_answer_has_no_figures() {
         let wrong = Err("1 did not run".to_owned());
         let plays = [("ours", figures(3e6, 5e2)), ("other", wrong)];
