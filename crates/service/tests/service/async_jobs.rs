@@ -168,9 +168,7 @@ fn in_a_service_of_one_thread_many_wait_at_once() {
             timers.execute_async(job).unwrap();
         }
     }
-    for _ in 0..100 {
-        arrives(&ran);
-    }
+    (0..100).for_each(|_| arrives(&ran));
     assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
 
