@@ -58,8 +58,6 @@ mod tests {
         let work = JobWork::SleepsOneIn { each: 3, time: Duration::from_millis(5) };
         let slow: Vec<_> = (0..7).filter(|number| work.sleeps(*number)).collect();
         assert_eq!(slow, [1, 4]);
-        let (taken, ()) = WorkTime::measure(|| work.run(4));
-        assert!(taken.elapsed >= Duration::from_millis(5), "{taken:?}");
         assert!(!JobWork::Empty.sleeps(1) && !JobWork::Spins(Duration::ZERO).sleeps(1));
     }
 }

@@ -153,14 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn a_run_begins_before_the_work_of_its_job() {
-        let work = JobWork::SleepsOneIn { each: 1, time: Duration::from_millis(5) };
-        let ledger = Ledger::with_work(Instant::now(), 1, work);
-        ledger.job(0).run();
-        assert!(ledger.now() - ledger.began(0).unwrap() >= 5_000_000);
-    }
-
-    #[test]
     fn moments_count_from_the_origin() {
         let origin = Instant::now() + Duration::from_secs(3600);
         let ledger = Ledger::new(origin, 1);

@@ -101,12 +101,6 @@ struct Faulty {
 
 const VICTIM: u32 = 7;
 
-impl Faulty {
-    fn with(fault: Fault) -> Result<Self> {
-        Ok(Self { inner: HeapAndCondvar::start()?, fault })
-    }
-}
-
 impl Facility for Faulty {
     type Handle = <HeapAndCondvar as Facility>::Handle;
     type Session = <HeapAndCondvar as Facility>::Session;
@@ -163,9 +157,10 @@ impl Facility for Faulty {
 }
 
 /// Plays experiments on a faulty facility. All these parts must be in what is reported.
-fn is_found(fault: fn() -> Result<Faulty>, experiments: &[Experiment], parts: &[&str]) {
+fn is_found(fault: Fault, experiments: &[Experiment], parts: &[&str]) {
     let load = Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() };
-    let faulty = row("faulty", "wrong on purpose", |_| true, fault);
+    let start = move || Ok(Faulty { inner: HeapAndCondvar::start()?, fault });
+    let faulty = row("faulty", "wrong on purpose", |_| true, start);
     for &experiment in experiments {
         let wrong = faulty.play(experiment, &load).unwrap().expect_err(experiment.name());
         assert!(parts.iter().all(|part| wrong.contains(part)), "{}: {wrong}", experiment.name());
@@ -174,34 +169,30 @@ fn is_found(fault: fn() -> Result<Faulty>, experiments: &[Experiment], parts: &[
 
 #[test]
 fn a_facility_that_loses_a_job_is_detected() {
-    let lossy = || Faulty::with(Fault::Loses);
-    is_found(lossy, &[Fires, SlowJobs, Sessions, Audit], &["1 did not run"]);
-    is_found(lossy, &[Server], &["too late"]); // a connection is gone
+    is_found(Fault::Loses, &[Fires, SlowJobs, Sessions, Audit], &["1 did not run"]);
+    is_found(Fault::Loses, &[Server], &["too late"]); // a connection is gone
     let parts = ["jobs were gone though pending", "own count"];
-    is_found(lossy, &[PairsBeside, PairsWindow], &parts);
+    is_found(Fault::Loses, &[PairsBeside, PairsWindow], &parts);
 }
 
 #[test]
 fn a_facility_that_runs_a_job_early_or_twice_is_detected() {
-    let hasty = || Faulty::with(Fault::RunsEarly);
-    is_found(hasty, &[Fires, MillisecondJobs, Sessions, Audit], &["began early"]);
+    is_found(Fault::RunsEarly, &[Fires, MillisecondJobs, Sessions, Audit], &["began early"]);
     // A request, or a connection that ran before it was moved.
-    is_found(hasty, &[Server], &[]);
-    let eager = || Faulty::with(Fault::RunsTwice);
-    is_found(eager, &[Fires, SlowJobs, Audit], &["1 ran more than once"]);
+    is_found(Fault::RunsEarly, &[Server], &[]);
+    is_found(Fault::RunsTwice, &[Fires, SlowJobs, Audit], &["1 ran more than once"]);
 }
 
 #[test]
 fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_detected() {
-    is_found(|| Faulty::with(Fault::Refuses), &[Fires, Sessions, Server, Audit], &["refused"]);
-    let deaf = || Faulty::with(Fault::CancelsNothing);
-    is_found(deaf, &[Fires], &["50 ran though cancelled"]);
-    is_found(deaf, &[Server], &["495 ran though cancelled"]);
+    is_found(Fault::Refuses, &[Fires, Sessions, Server, Audit], &["refused"]);
+    is_found(Fault::CancelsNothing, &[Fires], &["50 ran though cancelled"]);
+    is_found(Fault::CancelsNothing, &[Server], &["495 ran though cancelled"]);
     let parts = ["cancelled jobs were still there", "own count"];
-    is_found(deaf, &[PairsAlone, PairsBeside, PairsWindow, Producers], &parts);
-    let forgetful = || Faulty::with(Fault::RefreshesNothing);
-    is_found(forgetful, &[Sessions], &["began early"]);
-    is_found(forgetful, &[Server], &["jobs ran long before their time"]);
+    let pairs = [PairsAlone, PairsBeside, PairsWindow, Producers];
+    is_found(Fault::CancelsNothing, &pairs, &parts);
+    is_found(Fault::RefreshesNothing, &[Sessions], &["began early"]);
+    is_found(Fault::RefreshesNothing, &[Server], &["jobs ran long before their time"]);
     let none = "200 sessions that were refreshed, none was kept";
-    is_found(|| Faulty::with(Fault::SendsNothing), &[Sessions], &[none]);
+    is_found(Fault::SendsNothing, &[Sessions], &[none]);
 }

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
 
@@ -24,11 +24,15 @@ struct Session {
     job: u64,
 }
 
-type Sessions = Arc<Mutex<HashMap<String, Session>>>;
+type Sessions = Mutex<HashMap<String, Session>>;
+
+fn lock(sessions: &Sessions) -> MutexGuard<'_, HashMap<String, Session>> {
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Removes a session if this job is still the one that ends it. Returns `true` if it was.
 fn forget(sessions: &Sessions, token: &str, job: u64) -> bool {
-    let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sessions = lock(sessions);
     let is_its = sessions.get(token).is_some_and(|session| session.job == job);
     is_its && sessions.remove(token).is_some()
 }
@@ -36,12 +40,12 @@ fn forget(sessions: &Sessions, token: &str, job: u64) -> bool {
 /// Sessions by token. Each contains the number of a user.
 pub(crate) struct SessionStore {
     timers: Handle,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
 }
 
 impl SessionStore {
     pub(crate) fn new(timers: Handle) -> Self {
-        Self { timers, sessions: Sessions::default() }
+        Self { timers, sessions: Arc::default() }
     }
 
     /// Begins a session. An error if a session has this token.
@@ -51,7 +55,7 @@ impl SessionStore {
         user: u64,
         time_to_live: Duration,
     ) -> Result<(), Box<dyn Error>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = lock(&self.sessions);
         let (store, expired) = (Arc::clone(&self.sessions), token.to_owned());
         let job = self.timers.after(time_to_live).key(token).run(move |run| {
             forget(&store, &expired, run.job().number());
@@ -79,16 +83,12 @@ impl SessionStore {
 
     /// The user of a session.
     pub(crate) fn user(&self, token: &str) -> Option<u64> {
-        self.sessions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(token)
-            .map(|session| session.user)
+        lock(&self.sessions).get(token).map(|session| session.user)
     }
 
     /// The number of sessions.
     pub(crate) fn len(&self) -> usize {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()
+        lock(&self.sessions).len()
     }
 }
 
@@ -99,7 +99,7 @@ fn second(n: u64) -> Moment {
 /// A number of sessions of 30 minutes begin within a minute. Then every tenth is used once a
 /// minute, every tenth logs out, and the others are not used. Returns how many are left after 29,
 /// 31 and 89 minutes.
-pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
+pub(crate) fn an_hour_of(sessions: u64) -> Result<Vec<usize>, Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler =
         Scheduler::builder().clock(clock.clone()).max_jobs(sessions as usize).build()?;
@@ -111,7 +111,7 @@ pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
         clock.set(Moment::from_nanos(n * 60_000_000_000 / sessions));
         store.begin(&token(n), n, time_to_live)?;
     }
-    let mut left = [0; 3];
+    let mut left = Vec::new();
     for minute in 1..=89 {
         scheduler.play(&clock, second(minute * 60));
         if minute < 60 {
@@ -123,9 +123,7 @@ pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
         assert_eq!(store.user(&token(0)), (minute < 89).then_some(0));
         match minute {
             2 => assert!((1..sessions).step_by(10).all(|n| store.end(&token(n)))),
-            29 => left[0] = store.len(),
-            31 => left[1] = store.len(),
-            89 => left[2] = store.len(),
+            29 | 31 | 89 => left.push(store.len()),
             _ => {}
         }
     }
@@ -140,7 +138,6 @@ pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let sessions = std::env::args().nth(1).map_or(Ok(500_000), |number| number.parse())?;
-    let [before, after, end] = an_hour_of(sessions)?;
-    println!("{sessions} sessions: {before} after 29 minutes, {after} after 31, {end} after 89");
+    println!("{sessions} sessions: {:?} after 29, 31 and 89 minutes", an_hour_of(sessions)?);
     Ok(())
 }

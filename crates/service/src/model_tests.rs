@@ -9,9 +9,7 @@ mod stopping;
 
 use crate::sync::Parker;
 use crate::work::CallOnce;
-use crate::{
-    AsyncRun, ChangeError, Handle, JobHandle, ManualClock, Moment, Run, Scheduler, Service, Status,
-};
+use crate::{AsyncRun, ChangeError, Handle, ManualClock, Moment, Run, Scheduler, Service, Status};
 use loom::thread;
 use std::future::ready;
 use std::pin::Pin;
@@ -49,16 +47,6 @@ fn check_service(
         let timers = service.handle();
         test(service, timers);
     });
-}
-
-/// Runs that were handed out.
-type KeptRuns = Arc<Mutex<Vec<AsyncRun>>>;
-
-fn scheduler() -> (Scheduler, KeptRuns) {
-    let held = KeptRuns::default();
-    let keep = Arc::clone(&held);
-    let spawn = move |run| keep.lock().unwrap().push(run);
-    (Scheduler::builder().clock(ManualClock::new()).spawn_on(spawn).build().unwrap(), held)
 }
 
 /// A job, and a function that returns how often it ran. The counter is that of the standard
@@ -169,18 +157,6 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
     });
 }
 
-/// A job whose run was handed out, and a function that returns how often it ran.
-fn due_job(
-    scheduler: &mut Scheduler,
-    held: &KeptRuns,
-) -> (JobHandle, impl Fn() -> usize + use<>, AsyncRun) {
-    let ((job, ran), timers) = (counted(), scheduler.handle());
-    let plan = timers.after(Duration::ZERO).named("job");
-    let handle = plan.run_async(|run: &Run<'_>| ready(job(run))).unwrap();
-    scheduler.poll(Moment::ORIGIN);
-    (handle, ran, held.lock().unwrap().pop().unwrap())
-}
-
 /// Polls an async run that is ready at once.
 fn carry_out(mut run: AsyncRun) {
     let mut context = Context::from_waker(Waker::noop());
@@ -196,8 +172,16 @@ fn of_a_refresh_and_a_run_one_wins_and_both_know() {
 
 /// A thread moves or cancels a job, and another carries out its run, which was handed out.
 fn change_and_run(cancel: bool) {
-    let (mut scheduler, held) = scheduler();
-    let (handle, ran, due) = due_job(&mut scheduler, &held);
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let ((job, ran), keep) = (counted(), Arc::clone(&held));
+    let builder = Scheduler::builder().clock(ManualClock::new());
+    let spawn = move |run| keep.lock().unwrap().push(run);
+    let mut scheduler = builder.spawn_on(spawn).build().unwrap();
+    let timers = scheduler.handle();
+    let plan = timers.after(Duration::ZERO).named("job");
+    let handle = plan.run_async(|run: &Run<'_>| ready(job(run))).unwrap();
+    scheduler.poll(Moment::ORIGIN);
+    let due = held.lock().unwrap().pop().unwrap();
     let (other, later) = (handle.clone(), Moment::from_nanos(5_000_000));
     let change = move || if cancel { other.cancel().map(drop) } else { other.reschedule(later) };
     let changer = thread::spawn(change);

@@ -84,7 +84,12 @@ pub fn lease(store: &mut dyn Store, max: usize) -> Vec<Leased> {
 
 /// Leases all visible jobs, and begins their runs.
 pub fn claim(store: &mut dyn Store) -> Vec<Leased> {
-    let mut leased = lease(store, 10_000);
+    let leased = lease(store, 10_000);
+    begin_all(store, leased)
+}
+
+/// Begins the runs of leased jobs.
+pub(crate) fn begin_all(store: &mut dyn Store, mut leased: Vec<Leased>) -> Vec<Leased> {
     for outcome in commit(store, &leased.iter().map(begin).collect::<Vec<_>>()) {
         assert_eq!(outcome, Outcome::Done, "it begins");
     }

@@ -154,11 +154,12 @@ impl<'b> Pair<'b> {
         let dead = self.rig.dead();
         let its = dead.iter().map(|Dead { job, reason, .. }| {
             let numbers = (job.due.as_millis(), job.occurrence, job.attempt);
-            (&job.key, Some(job.generation), numbers, &job.payload, reason)
+            let texts = (&job.kind, &job.payload, &job.policy);
+            (&job.key, Some(job.generation), numbers, texts, reason)
         });
         let model = self.model.dead.iter().map(|(key, job, reason)| {
             let numbers = (job.due, job.occurrence, job.attempt);
-            (key, job.generation, numbers, &job.payload, reason)
+            (key, job.generation, numbers, (&job.kind, &job.payload, &job.policy), reason)
         });
         self.assert_same("dead letters", its.collect::<Vec<_>>(), model.collect());
     }

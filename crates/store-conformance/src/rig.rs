@@ -1,7 +1,7 @@
 //! A store and its clock, for the checks.
 
 use crate::Bed;
-use crate::jobs::{KIND, begin, commit, key, rows};
+use crate::jobs::{KIND, begin_all, commit, key, rows};
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
@@ -81,11 +81,8 @@ impl<'b> Rig<'b> {
 
     /// Leases all visible jobs, for [`LEASE`], and begins their runs.
     pub(crate) fn claim(&mut self) -> Vec<Leased> {
-        let mut leased = self.lease();
-        let begins: Vec<_> = leased.iter().map(begin).collect();
-        assert!(self.commit(&begins).iter().all(|outcome| *outcome == Outcome::Done));
-        leased.iter_mut().for_each(|leased| leased.job.attempt += 1);
-        leased
+        let leased = self.lease();
+        begin_all(&mut *self.store, leased)
     }
 
     /// Leases the only visible job, and begins its run.

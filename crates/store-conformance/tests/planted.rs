@@ -33,11 +33,11 @@ fn each_fault_is_found() {
         (Fault::ClockOfTheClient, "each_change_in_each_state"),
         (Fault::OrderOfKeys, "random_changes"),
         (Fault::HalfABatch, "large_batches_and_payloads"),
-        (Fault::BeginsAll, "a_claim_begins_the_first_runs"),
-        (Fault::BeginsNone, "a_claim_begins_the_first_runs"),
-        (Fault::BeginsTheLast, "a_claim_begins_the_first_runs"),
-        (Fault::CountsTwice, "a_claim_begins_the_first_runs"),
-        (Fault::OldAttempt, "a_claim_begins_the_first_runs"),
+        (Fault::BeginsAll, "random_changes"),
+        (Fault::BeginsNone, "random_changes"),
+        (Fault::BeginsTheLast, "random_changes"),
+        (Fault::CountsTwice, "random_changes"),
+        (Fault::OldAttempt, "random_changes"),
         (Fault::BeginsRetries, "a_claim_begins_first_attempts_without_a_policy"),
     ] {
         let found = found(fault);

@@ -12,7 +12,6 @@ use wheelhouse_core::backend::Backend;
 /// once and dropped once; the value of a live timer is dropped with the structure.
 pub fn contract_01_exactly_once<B: Backend>() {
     each_timer_ends_once::<B>();
-    a_timer_that_ended_does_not_fire_again::<B>();
     values_are_dropped_once::<B>();
 }
 
@@ -28,21 +27,6 @@ fn each_timer_ends_once<B: Backend>() {
         ended += watched.advance(tick).len();
     }
     assert_eq!(ended, COUNT as usize, "contract 1: how many timers fired or were cancelled");
-}
-
-/// Some of the timers with one deadline are cancelled, the others fire, and nothing is left.
-fn a_timer_that_ended_does_not_fire_again<B: Backend>() {
-    for deadline in [0, 1, 63, 64, 300, 70_000, 1 << 33] {
-        let mut watched = Watched::<B>::with(0, [deadline; 10]);
-        (1..10).step_by(2).for_each(|odd| assert!(watched.cancel(odd)));
-        let tick = latest::<B>(0, deadline);
-        assert_eq!(watched.advance(tick), [0, 2, 4, 6, 8], "contract 1: due at {deadline}");
-        for later in [0, 1, 64, 256, 1 << 16, 1 << 34, 1 << 60] {
-            watched.advance(tick + later);
-            watched.pop(tick + later);
-        }
-        assert_eq!(watched.wakeup(), None, "contract 1: nothing is left");
-    }
 }
 
 /// A value that counts how often it is dropped, by its number.

@@ -11,7 +11,6 @@ use wheelhouse_core::backend::Backend;
 pub fn contract_07_wakeup_never_after_a_deadline<B: Backend>() {
     none_if_and_only_if_empty::<B>();
     one_timer_at_every_distance::<B>();
-    from_wakeup_to_wakeup::<B>();
     after_cancels_and_moves::<B>();
     one_left_of_many::<B>();
 }
@@ -38,18 +37,6 @@ fn one_timer_at_every_distance<B: Backend>() {
         let mut watched = Watched::<B>::new(start);
         let timer = watched.insert(deadline);
         assert_eq!(watched.wake(), [timer], "contract 7: from {start}, due at {deadline}");
-    }
-}
-
-fn from_wakeup_to_wakeup<B: Backend>() {
-    for bits in [4, 8, 12, 16, 20, 30, 62] {
-        let mut random = Random::new(u64::from(bits) + 70);
-        let start = random.of_any_scale(bits);
-        let mut watched =
-            Watched::<B>::with(start, (0..1_000).map(|_| start + random.of_any_scale(bits)));
-        while !watched.is_empty() {
-            watched.wake();
-        }
     }
 }
 

@@ -35,7 +35,7 @@ pub fn row<F: Facility + 'static>(
     name: &'static str,
     about: &'static str,
     plays: impl Fn(Experiment) -> bool,
-    start: fn() -> Result<F>,
+    start: impl Fn() -> Result<F> + Send + Sync + 'static,
 ) -> Contender<Experiment> {
     Contender::new(name, about, move |experiment: Experiment, load| experiment.play(&start, load))
         .only(plays)

@@ -1,10 +1,12 @@
 //! Async jobs: overlap, cancel, stop and panics work as for closures.
 
-use crate::common::{BlockedJob, HOUR, Log, Rig, arrives, at, ms, poll};
-use crate::common::{returns, wait_until};
+use crate::common::{
+    BlockedJob, HOUR, Log, Rig, arrives, at, ms, poll, returns, start, start_workers, wait_until,
+};
 use crossbeam_channel::unbounded;
 use std::future::{pending, ready};
 use std::sync::Arc;
+use std::thread;
 use wheelhouse_service::{
     Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
 };
@@ -38,35 +40,6 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready_and_overlaps_no_oth
         rig.play(35);
     }
     assert_eq!((runs.len(), deadlines.take()), (0, [10, 20, 30].map(at).to_vec()));
-}
-
-#[test]
-fn until_it_begins_it_can_be_cancelled_and_then_be_run_by_hand() {
-    let ((mut rig, runs, _), calls) = (Rig::with_kept_futures(), Log::default());
-    let log = calls.clone();
-    let job = rig.timers.after(ms(1)).run_async(move |_| async move { log.push(()) });
-    rig.play(1);
-    let cancelled = job.unwrap().cancel().unwrap();
-    assert!(poll(&mut runs.one()).is_ready());
-    assert_eq!((calls.len(), rig.timers.snapshot().in_flight), (0, 0));
-    cancelled.run();
-    assert_eq!(calls.len(), 1);
-}
-
-#[test]
-fn a_panic_in_the_closure_or_the_future_harms_no_other_run() {
-    let (mut rig, events) = Rig::with_events();
-    let job = rig.timers.every(ms(10)).times(3).run_async(|run| {
-        let number = run.number();
-        assert!(number != 1, "in the closure");
-        async move { assert!(number != 2, "in the future") }
-    });
-    rig.play(100);
-    let job = job.unwrap();
-    assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
-    let texts = ["in the closure", "in the future"];
-    assert_eq!(events.kinds(), texts.map(|text| EventKind::Panicked(text.to_owned())));
-    assert_eq!(rig.timers.snapshot().counts.panicked, 2);
 }
 
 /// The job of the limit does not count for the limit of jobs.
@@ -113,12 +86,13 @@ fn a_future_that_its_executor_drops_is_abandoned() {
         assert_eq!(events.kinds(), [EventKind::Abandoned]);
     }
     let once = rig.timers.after(ms(0)).named("once").run_async(|_| pending()).unwrap();
+    rig.timers.execute_async(|_| pending()).unwrap();
     rig.play(20);
-    drop(runs.one());
+    assert_eq!(runs.take().len(), 2);
     let snapshot = rig.timers.snapshot();
     assert_eq!((job.is_pending(), once.status()), (true, Status::Cancelled));
-    assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (3, 0, 1));
-    assert_eq!(events.kinds(), [EventKind::Abandoned]);
+    assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (4, 0, 1));
+    assert_eq!(events.kinds(), [EventKind::Abandoned, EventKind::Abandoned]);
     // Also if spawning it panics.
     let (mut rig, events) =
         Rig::with_events_and(|builder| builder.spawn_on(|_| panic!("no runtime")));
@@ -154,8 +128,7 @@ fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
 fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
     let ways = [Some(Stop::Now), Some(Stop::Wait), None];
     for (how, workers) in ways.into_iter().flat_map(|how| [(how, 1), (how, 3)]) {
-        let service = Service::builder().workers(workers).start().unwrap();
-        let (timers, (tells, told)) = (service.handle(), unbounded());
+        let ((service, timers), (tells, told)) = (start_workers(workers), unbounded());
         let (release, released) = tokio::sync::oneshot::channel::<()>();
         let inner = timers.clone();
         let job = timers.after(ms(0)).named("job").run_async(move |_| async move {
@@ -165,7 +138,7 @@ fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
             released.await.unwrap();
         });
         assert_eq!(arrives(&told), Ok(()));
-        let ending = std::thread::spawn(move || how.map(|how| service.stop(how).jobs.len()));
+        let ending = thread::spawn(move || how.map(|how| service.stop(how).jobs.len()));
         assert_eq!(arrives(&told), Err(Reason::Stopped));
         wait_until(|| how != Some(Stop::Now) || ending.is_finished());
         assert!(how == Some(Stop::Now) || !ending.is_finished());
@@ -180,8 +153,7 @@ fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
 /// Waiting async jobs occupy no thread, so more of them than threads can be in progress.
 #[test]
 fn in_a_service_of_one_thread_many_wait_at_once() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let (timers, (sender, ran)) = (service.handle(), unbounded());
+    let ((service, timers), (sender, ran)) = (start_workers(1), unbounded());
     let gate = Arc::new(tokio::sync::Barrier::new(100));
     for n in 0..100 {
         let (inner, sender, gate) = (timers.clone(), sender.clone(), Arc::clone(&gate));
@@ -196,9 +168,7 @@ fn in_a_service_of_one_thread_many_wait_at_once() {
             timers.execute_async(job).unwrap();
         }
     }
-    for _ in 0..100 {
-        arrives(&ran);
-    }
+    (0..100).for_each(|_| arrives(&ran));
     assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
 
@@ -209,8 +179,7 @@ fn stops_at_the_limit(how: Option<Stop>, busy: bool) {
     let log = events.clone();
     let observe = move |event: &Event| log.push(event.kind.clone());
     let builder = Service::builder().workers(1).clock(clock.clone()).on_event(observe);
-    let service = builder.start().unwrap();
-    let (timers, (begins, hangs)) = (service.handle(), unbounded());
+    let ((service, timers), (begins, hangs)) = (start(builder), unbounded());
     let hang = move |_: &Run<'_>| {
         begins.send(()).unwrap();
         pending()
@@ -222,7 +191,7 @@ fn stops_at_the_limit(how: Option<Stop>, busy: bool) {
     }
     clock.advance(ms(2));
     arrives(if busy { &held.begun } else { &hangs });
-    let stopping = std::thread::spawn(move || how.map(|how| service.stop(how).running));
+    let stopping = thread::spawn(move || how.map(|how| service.stop(how).running));
     // A drain refuses jobs before it has stopped.
     wait_until(|| timers.is_stopped() || matches!(how, Some(Stop::Drain(_))));
     drop(held);

@@ -15,8 +15,8 @@ fn seconds(n: u64) -> SystemTime {
 
 /// A job that logs the wall-clock time, in seconds.
 fn wall_times(log: &Log<u64>, clock: &ManualClock) -> impl FnMut(&Run<'_>) + Send + use<> {
-    let (log, clock) = (log.clone(), clock.clone());
-    move |_| log.push(clock.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
+    let clock = clock.clone();
+    log.job(move |_| clock.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
 }
 
 /// Each full hour.
@@ -41,8 +41,7 @@ fn a_rule_that_goes_nowhere_is_refused_or_ends() {
 #[test]
 fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let moments = log.clone();
-    let run = move |run: &Run<'_>| moments.push(run.started().since_origin().as_secs());
+    let run = log.job(|run| run.started().since_origin().as_secs());
     rig.timers.on(hourly).run(run).unwrap();
     rig.pass(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
@@ -57,6 +56,9 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
     rig.timers.on(hourly).run(wall_times(&log, &rig.clock)).unwrap();
     let once = rig.timers.at(seconds(4000)).run(wall_times(&log, &rig.clock)).unwrap();
+    // No longer waits for the wall clock.
+    let moved = rig.timers.at(seconds(4000)).run(|_| ()).unwrap();
+    moved.refresh(Duration::from_secs(7351)).unwrap();
     rig.pass(Duration::from_secs(90));
     assert_eq!(once.remaining(), Some(Duration::from_secs(2910)));
     rig.clock.set_wall(seconds(3_590));
@@ -66,10 +68,11 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     assert!(late.len() == 1 && (3600..=3650).contains(&late[0]), "{late:?}");
     rig.pass(Duration::from_secs(7200));
     assert_eq!(log.take(), [4000, 7200, 10_800]);
+    assert_eq!(moved.remaining(), Some(Duration::from_secs(1)));
     // A check of the clock is not a run. Neither a check nor the next time of a rule counts as a
     // move by a caller.
     let counts = rig.timers.snapshot().counts;
-    assert_eq!((counts.runs, counts.rescheduled), (4, 0));
+    assert_eq!((counts.runs, counts.rescheduled), (4, 1));
 }
 
 /// A wall clock that is slowed down or sped up, as time servers do: no run is early, and none is
@@ -90,9 +93,8 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
         let (clock, log) = (ManualClock::new(), Log::default());
         let mut scheduler =
             Scheduler::builder().clock(Drifting(clock.clone(), speed)).build().unwrap();
-        let (wall, seen) = (Drifting(clock.clone(), speed), log.clone());
-        let late =
-            move |_: &Run<'_>| seen.push(wall.wall().duration_since(seconds(50_000)).unwrap());
+        let wall = Drifting(clock.clone(), speed);
+        let late = log.job(move |_| wall.wall().duration_since(seconds(50_000)).unwrap());
         scheduler.handle().at(seconds(50_000)).run(late).unwrap();
         scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(50_100)));
         let late = log.take();
@@ -100,16 +102,6 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
         let allowed = if speed > 1_000_000 { ms(31) } else { ms(2) };
         assert!(late.len() == 1 && late[0] <= allowed, "{speed}: {late:?}");
     }
-}
-
-#[test]
-fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
-    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    let job = rig.timers.at(seconds(5000)).run(wall_times(&log, &rig.clock)).unwrap();
-    job.refresh(Duration::from_secs(100)).unwrap();
-    rig.clock.set_wall(seconds(9000));
-    rig.pass(Duration::from_secs(100));
-    assert_eq!(log.take(), [9100]);
 }
 
 /// The timer of the former deadline fires too late to notice that the wall clock was set. The

@@ -9,7 +9,7 @@ use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
 use wheelhouse_service::cron::jiff::{self, Timestamp};
-use wheelhouse_service::{Clock, ManualClock, Reason, Rule, Run, Scheduler};
+use wheelhouse_service::{Clock, ManualClock, Reason, Rule, Scheduler};
 
 fn instant(text: &str) -> SystemTime {
     text.parse::<Timestamp>().unwrap().into()
@@ -57,11 +57,11 @@ fn weekly_and_monthly_reports_come_on_their_days() {
 /// The runs of a job on a scheduler in the two days after an instant.
 fn runs_of_two_days(line: &str, zone: &TimeZone, after: &str) -> Vec<String> {
     let (mut rig, runs) = (Rig::starting(instant(after)), Log::default());
-    let (log, wall, its) = (runs.clone(), rig.clock.clone(), zone.clone());
-    let job = move |_: &Run<'_>| {
+    let (wall, its) = (rig.clock.clone(), zone.clone());
+    let job = runs.job(move |_| {
         let time = Timestamp::try_from(wall.wall()).unwrap().to_zoned(its.clone());
-        log.push(time.strftime("%a %F %H:%M").to_string());
-    };
+        time.strftime("%a %F %H:%M").to_string()
+    });
     rig.timers.on(Cron::new(line, zone.clone()).unwrap()).run(job).unwrap();
     rig.pass(48 * HOUR);
     runs.take()

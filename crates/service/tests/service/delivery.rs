@@ -1,26 +1,9 @@
 //! Delivery through channels.
 
-use crate::common::{Rig, at, each_second, ms};
+use crate::common::{Rig, each_second, ms};
 use crossbeam_channel::{bounded, unbounded};
 use std::time::SystemTime;
 use wheelhouse_service::{EventKind, Status};
-
-#[test]
-fn values_arrive_at_their_times() {
-    let (mut rig, (sender, receiver)) = (Rig::new(), unbounded());
-    rig.timers.after(ms(15)).send(&sender, "once").unwrap();
-    rig.timers.every(ms(10)).times(3).send(&sender, "often").unwrap();
-    let mut arrived = Vec::new();
-    for now in (0..=30).step_by(5) {
-        rig.scheduler.play(&rig.clock, at(now));
-        arrived.extend(receiver.try_iter().map(|value| (now, value)));
-    }
-    assert_eq!(arrived, [(10, "often"), (15, "once"), (20, "often"), (30, "often")]);
-    // When all jobs are over, the service has no sender any more.
-    rig.scheduler.poll(at(31));
-    drop(sender);
-    assert!(receiver.recv().is_err());
-}
 
 #[test]
 fn a_receiver_that_is_slow_holds_up_nobody() {
@@ -51,15 +34,18 @@ fn a_periodic_job_ends_when_nobody_receives() {
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
 }
 
-/// From a value that is sent, and from a future.
+/// From values that are sent once, periodically and by a rule, and from a future.
 #[test]
 fn values_arrive_at_the_times_of_a_rule() {
     let (mut rig, (sender, receiver)) = (Rig::new(), unbounded());
+    rig.timers.after(ms(1_500)).send(&sender, "once").unwrap();
+    rig.timers.every(ms(2_500)).times(2).send(&sender, "often").unwrap();
     let plan = rig.timers.on(each_second).times(3).named("beat");
     let job = plan.send(&sender, "sent").unwrap();
+    let sends = sender.clone();
     let future = rig.timers.on(each_second).times(3).run_async(move |run| {
         assert_eq!(run.time(), Some(SystemTime::UNIX_EPOCH + run.deadline().since_origin()));
-        let sender = sender.clone();
+        let sender = sends.clone();
         async move { sender.send("from a future").unwrap() }
     });
     let mut arrived = Vec::new();
@@ -67,8 +53,13 @@ fn values_arrive_at_the_times_of_a_rule() {
         rig.play(now);
         arrived.extend(receiver.try_iter().map(|value| (now, value)));
     }
-    let both = |now| [(now, "sent"), (now, "from a future")];
-    assert_eq!(arrived, [1_000, 2_000, 3_000].map(both).concat());
+    let [first, second, third] =
+        [1_000, 2_000, 3_000].map(|now| [(now, "sent"), (now, "from a future")]);
+    let [once, often] = [[(1_500, "once")], [(2_500, "often")]];
+    let all = [&first[..], &once, &second, &often, &third, &[(5_000, "often")]];
+    assert_eq!(arrived, all.concat());
     assert_eq!((job.status(), job.name(), job.runs()), (Status::Finished, Some("beat"), 3));
     assert_eq!(future.unwrap().status(), Status::Finished);
+    drop(sender);
+    assert!(receiver.recv().is_err(), "the service has no sender any more");
 }

@@ -1,9 +1,9 @@
 //! Draining, and stops that block no thread.
 
 use crate::common::{
-    BlockedJob, Bomb, HOUR, Log, PATIENCE, arrives, at, await_here, kinds, ms, start, start_workers,
+    BlockedJob, HOUR, Log, PATIENCE, arrives, at, await_here, ms, poll, returns, start,
+    start_workers, wait_until,
 };
-use crate::common::{poll, returns, wait_until};
 use crate::stopping::{Stopper, StopsWhenDropped};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
@@ -13,13 +13,10 @@ use wheelhouse_service::{Handle, ManualClock, Reason, Run, Service, Status, Stop
 
 #[test]
 fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
-    for (kind, builder) in kinds() {
-        let service = builder.start().unwrap();
-        let (timers, log) = (service.handle(), Log::default());
+    for workers in [1, 2] {
+        let ((service, timers), log) = (start_workers(workers), Log::default());
         for times in [1, 3] {
-            let log = log.clone();
-            let plan = timers.every(ms(10)).times(times);
-            plan.run(move |run| log.push(run.number())).unwrap();
+            timers.every(ms(10)).times(times).run(log.job(|run| run.number())).unwrap();
         }
         let endless = timers.every(HOUR).run(|_| ()).unwrap();
         // It ends itself before the drain begins, and its run ends afterwards.
@@ -34,19 +31,18 @@ fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
         wait_until(|| endless.status() == Status::Stopped);
         drop(held);
         let stopped = returns(move || draining.join().unwrap());
-        assert_eq!(ended.status(), Status::Finished, "{kind}");
+        assert_eq!(ended.status(), Status::Finished, "{workers} threads");
         let mut runs = log.take();
         runs.sort();
-        assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0), "{kind}");
-        assert_eq!((stopped.jobs.len(), endless.status()), (1, Status::Stopped), "{kind}");
-        assert!(timers.is_empty() && timers.is_stopped(), "{kind}");
+        assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0), "{workers} threads");
+        assert_eq!((stopped.jobs.len(), endless.status()), (1, Status::Stopped));
+        assert!(timers.is_empty() && timers.is_stopped(), "{workers} threads");
     }
 }
 
 #[test]
 fn meanwhile_jobs_are_refused_and_futures_go_on() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let (timers, (sender, answer)) = (service.handle(), unbounded());
+    let ((service, timers), (sender, answer)) = (start_workers(1), unbounded());
     let inner = timers.clone();
     let job = timers.after(ms(1)).run_async(move |_| async move {
         while inner.after(HOUR).run(|_| ()).is_ok() {}
@@ -60,8 +56,8 @@ fn meanwhile_jobs_are_refused_and_futures_go_on() {
 
 #[test]
 fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
-    for (_, builder) in kinds() {
-        let (service, timers) = start(builder);
+    for workers in [1, 2] {
+        let (service, timers) = start_workers(workers);
         let job = |delay| timers.after(delay).named("job").run(|_| ()).unwrap();
         // On a slow machine, a job may run before it is moved.
         let moved = (0..).map(|_| job(ms(1))).find(|job| job.refresh(HOUR).is_ok());
@@ -73,10 +69,10 @@ fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
 
 #[test]
 fn a_drain_ends_when_the_last_job_is_cancelled() {
-    for (_, builder) in kinds() {
-        let (service, timers) = start(builder);
+    for workers in [1, 2] {
+        let (service, timers) = start_workers(workers);
         let job = timers.after(HOUR).run(|_| ()).unwrap();
-        let canceller = std::thread::spawn(move || {
+        let canceller = thread::spawn(move || {
             while timers.after(HOUR).run(|_| ()).is_ok_and(|job| job.cancel().is_ok()) {}
             job.cancel().map(drop)
         });
@@ -86,41 +82,9 @@ fn a_drain_ends_when_the_last_job_is_cancelled() {
 }
 
 #[test]
-fn an_async_stop_blocks_nobody_and_waits_for_runs() {
-    let (service, timers) = start_workers(1);
-    let held = BlockedJob::start(&timers);
-    timers.after(HOUR).run(|_| ()).unwrap();
-    let mut stop = pin!(service.stop_async(Stop::Wait));
-    assert!(timers.is_stopped(), "from the call on");
-    assert!(poll(&mut stop).is_pending());
-    held.release();
-    let stopped = await_here(stop);
-    assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
-}
-
-#[test]
-fn an_async_stop_that_is_dropped_goes_on() {
-    let (service, timers) = start(Service::builder());
-    let job = timers.after(HOUR).named("job").run(|_| ()).unwrap();
-    // It also drops the jobs. If it did not catch their panics one by one, the process would abort.
-    for bomb in [Bomb, Bomb] {
-        let holds = move |_: &Run<'_>| {
-            let _alive = &bomb;
-        };
-        timers.after(HOUR).run(holds).unwrap();
-    }
-    let log = Log::<()>::default();
-    let kept = log.clone();
-    timers.after(HOUR).run(move |_| kept.push(())).unwrap();
-    drop(service.stop_async(Stop::Wait));
-    wait_until(|| job.status() == Status::Stopped && timers.is_empty() && log.is_alone());
-}
-
-#[test]
 fn an_async_job_may_await_the_stop_of_its_service() {
     for how in [Stop::Wait, Stop::Now, Stop::Drain(HOUR)] {
-        let service = Service::builder().workers(1).start().unwrap();
-        let (timers, (sender, answer)) = (service.handle(), bounded(1));
+        let ((service, timers), (sender, answer)) = (start_workers(1), bounded(1));
         let service = Mutex::new(Some(service));
         timers.every(HOUR).run(|_| ()).unwrap();
         let job = timers.after(ms(0)).run_async(move |_| {
@@ -181,8 +145,7 @@ fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
         },
     ];
     for (n, stops) in ways.into_iter().enumerate() {
-        let service = Service::builder().workers(2).start().unwrap();
-        let (timers, (sender, ran)) = (service.handle(), bounded(1));
+        let ((service, timers), (sender, ran)) = (start_workers(2), bounded(1));
         timers.after(ms(100)).run(move |_| sender.send(n).unwrap()).unwrap();
         let (stopper, _stopped) = Stopper::new(Stop::Drain(PATIENCE));
         stopper.give(service);
@@ -192,12 +155,13 @@ fn a_drain_that_a_job_calls_for_waits_for_all_other_jobs() {
     }
 }
 
-/// Fault: one other run was not waited for, since the run that called for the stop had ended.
+/// The call blocks no thread. Fault: one other run was not waited for, since the run that called
+/// for the stop had ended.
 #[test]
 fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
-    let service = Service::builder().workers(2).start().unwrap();
-    let (timers, (sender, stops)) = (service.handle(), bounded(1));
+    let ((service, timers), (sender, stops)) = (start_workers(2), bounded(1));
     let held = BlockedJob::start(&timers);
+    timers.after(HOUR).run(|_| ()).unwrap();
     let service = Mutex::new(Some(service));
     let job = move |_: &Run<'_>| {
         let service = service.lock().unwrap().take().unwrap();
@@ -205,9 +169,11 @@ fn a_stop_that_a_job_calls_for_waits_for_all_other_runs() {
     };
     timers.after(ms(0)).run(job).unwrap();
     let mut stop = pin!(arrives(&stops));
+    assert!(timers.is_stopped(), "from the call on");
     wait_until(|| timers.snapshot().running == 1);
     thread::sleep(ms(20));
     assert!(poll(&mut stop).is_pending());
     held.release();
-    assert_eq!(await_here(stop).running, 0);
+    let stopped = await_here(stop);
+    assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
 }

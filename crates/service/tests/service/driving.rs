@@ -1,32 +1,30 @@
 //! When an event loop polls again and what wakes it, the order of jobs that are behind, and jobs of
 //! `execute`, which are due when they are scheduled.
 
-use crate::common::{Log, Rig, arrives, at, ms};
+use crate::common::{Log, Rig, arrives, at, ms, start};
 use crossbeam_channel::bounded;
 use std::future::poll_fn;
-use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use wheelhouse_service::{
-    Backoff, Clock, EventKind, Handle, ManualClock, Missed, Moment, Reason, Run, Service, Stop,
+    Backoff, Clock, Handle, ManualClock, Missed, Moment, Reason, Run, Service, Stop,
 };
 
-/// A scheduler whose waker writes to the log.
-fn with_waker() -> (Rig, Log<()>) {
-    let (mut rig, woken) = (Rig::new(), Log::default());
-    let log = woken.clone();
-    rig.scheduler.set_waker(Arc::new(move || log.push(())));
-    (rig, woken)
-}
-
-/// A wheel alone would wake up earlier, to cascade the timer.
+/// However often it is asked, before and after a poll. A wheel alone would wake up earlier for the
+/// far job, to cascade its timer.
 #[test]
-fn the_next_wakeup_of_a_far_job_is_its_own_however_often_it_is_asked() {
-    let (rig, woken) = with_waker();
-    rig.timers.after(ms(30_000)).run(|_| ()).unwrap();
-    let asked = [(); 3].map(|()| rig.scheduler.next_wakeup());
-    assert_eq!((asked, woken.take().len()), ([Some(at(30_000)); 3], 0));
+fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
+    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
+    assert_eq!(rig.scheduler.next_wakeup(), None);
+    for (delay, wakeup) in [(25, 30), (300_001, 300_010)] {
+        let job = rig.timers.after(ms(delay)).run(|_| ()).unwrap();
+        assert_eq!([(); 3].map(|()| rig.scheduler.next_wakeup()), [Some(at(wakeup)); 3]);
+        assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
+        assert_eq!(rig.scheduler.next_wakeup(), Some(at(wakeup)));
+        drop(job.cancel().unwrap());
+        assert_eq!(rig.scheduler.next_wakeup(), None);
+    }
 }
 
 /// The default slack.
@@ -49,7 +47,9 @@ fn a_periodic_job_may_be_late_by_a_thousandth_of_its_period_and_a_millisecond_at
 
 #[test]
 fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
-    let (mut rig, woken) = with_waker();
+    let (mut rig, woken) = (Rig::new(), Log::default());
+    let log = woken.clone();
+    rig.scheduler.set_waker(Arc::new(move || log.push(())));
     let far = rig.timers.after(ms(100)).run(|_| ()).unwrap();
     rig.scheduler.poll(at(0));
     assert_eq!(woken.take().len(), 0, "before it announces its sleep, it need not be woken");
@@ -100,9 +100,8 @@ fn jobs_of_several_shards_run_in_the_order_of_their_deadlines() {
         let (timers, log) = (rig.timers.clone(), log.clone());
         let schedule = move || {
             for n in 0..100 {
-                let log = log.clone();
-                let run = move |run: &Run<'_>| log.push(run.deadline());
-                timers.after(ms((n * 37 + thread * 13) % 1_000)).run(run).unwrap();
+                let plan = timers.after(ms((n * 37 + thread * 13) % 1_000));
+                plan.run(log.job(|run| run.deadline())).unwrap();
             }
         };
         std::thread::spawn(schedule).join().unwrap();
@@ -123,14 +122,12 @@ fn a_poll_with_a_moment_that_is_past_changes_nothing() {
 
 /// Schedules a job that schedules the next at once.
 fn again(timers: &Handle) {
-    let next = timers.clone();
-    timers.after(ms(0)).run(move |_| again(&next)).unwrap();
+    timers.after(ms(0)).run(|run| again(&run.timers())).unwrap();
 }
 
 /// The same by `execute`.
 fn execute_again(timers: &Handle) {
-    let next = timers.clone();
-    timers.execute(move |_| execute_again(&next)).unwrap();
+    timers.execute(|run| execute_again(&run.timers())).unwrap();
 }
 
 #[test]
@@ -164,9 +161,8 @@ fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
 /// A job that makes up for a hundred thousand periods does not delay jobs that are due before them.
 #[test]
 fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
-    let clock = ManualClock::new();
-    let service = Service::builder().workers(1).clock(clock.clone()).start().unwrap();
-    let (timers, log) = (service.handle(), Log::default());
+    let (clock, log) = (ManualClock::new(), Log::default());
+    let (_service, timers) = start(Service::builder().workers(1).clock(clock.clone()));
     let (sender, seen) = bounded(1);
     let inner = timers.clone();
     let runs = log.clone();
@@ -186,9 +182,8 @@ fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
 /// The number of runs of a job each 10 ms, on the same thread as a job with a period of 50 us whose
 /// 300 runs take 2 ms each.
 fn runs_beside_overload(missed: Missed) -> u64 {
-    let clock = ManualClock::new();
-    let service = Service::builder().workers(1).clock(clock.clone()).start().unwrap();
-    let (timers, (sender, over)) = (service.handle(), bounded(1));
+    let (clock, (sender, over)) = (ManualClock::new(), bounded(1));
+    let (service, timers) = start(Service::builder().workers(1).clock(clock.clone()));
     let other = timers.every(ms(10)).run(|_| ()).unwrap();
     let time = clock.clone();
     let slow = move |run: &Run<'_>| {
@@ -246,29 +241,4 @@ fn a_stop_returns_what_has_not_begun() {
         assert_eq!(timers.snapshot().counts.abandoned, 0, "paused: {paused}");
         assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
     }
-}
-
-/// Futures go to the spawner, and panics are reported.
-#[test]
-fn it_runs_where_other_jobs_do() {
-    let (mut rig, runs, events) = Rig::with_kept_futures();
-    rig.timers.execute_async(|_| ready(())).unwrap();
-    rig.timers.execute(|_| panic!("no")).unwrap();
-    rig.scheduler.poll(at(0));
-    assert_eq!(events.kinds(), [EventKind::Panicked("no".to_owned())]);
-    assert_eq!((runs.len(), rig.timers.len()), (1, 1));
-    drop(runs.take());
-    assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
-}
-
-#[test]
-fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
-    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
-    assert_eq!(rig.scheduler.next_wakeup(), None);
-    let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before any poll");
-    assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
-    drop(job.cancel().unwrap());
-    assert_eq!(rig.scheduler.next_wakeup(), None);
 }

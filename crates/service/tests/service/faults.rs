@@ -27,15 +27,21 @@ fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
     assert_eq!((fails.status(), rig.timers.snapshot().counts.panicked), (Status::Pending, 1));
 }
 
+/// In a closure, in one that is handed over, in an async job, and when a job is dropped.
 #[test]
 fn whatever_is_thrown_is_survived() {
     let (mut rig, events) = Rig::with_events();
-    rig.timers.after(ms(1)).run(|_| panic!("a literal")).unwrap();
+    rig.timers.execute(|_| panic!("a literal")).unwrap();
     rig.timers.after(ms(2)).run(|run| panic!("run {}", run.number())).unwrap();
     rig.timers.after(ms(3)).run(|_| panic_any(5)).unwrap();
     rig.timers.after(ms(4)).run(|_| panic_any(Bomb)).unwrap();
     rig.timers.after(ms(5)).key("key").run(|_| drop(Bomb)).unwrap();
-    assert_eq!(rig.play(10), 5);
+    let job = rig.timers.every(ms(6)).times(3).run_async(|run| {
+        let number = run.number();
+        assert!(number != 1, "in the closure");
+        async move { assert!(number != 2, "in the future") }
+    });
+    rig.play(20);
     let messages: Vec<_> = events.take().iter().map(ToString::to_string).collect();
     let expected = [
         "job number 1 panicked: a literal",
@@ -43,10 +49,13 @@ fn whatever_is_thrown_is_survived() {
         "job number 3 panicked: (no message)",
         "job number 4 panicked: (no message)",
         "job 'key' panicked: dropped",
+        "job number 6 panicked: in the closure",
+        "job number 6 panicked: in the future",
     ];
     assert_eq!(messages, expected);
-    let it = rig.timers.snapshot();
-    assert_eq!((it.counts.finished, it.jobs, it.running, it.in_flight), (5, 0, 0, 0));
+    let (job, it) = (job.unwrap(), rig.timers.snapshot());
+    assert_eq!((job.status(), job.runs(), it.counts.panicked), (Status::Finished, 3, 7));
+    assert_eq!((it.counts.finished, it.jobs, it.running, it.in_flight), (6, 0, 0, 0));
 }
 
 /// Values of jobs are dropped after a run, by a replacement, when a channel is full, and with the

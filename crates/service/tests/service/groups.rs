@@ -1,6 +1,8 @@
 //! Groups of jobs of which at most N runs are in progress at once.
 
-use crate::common::{Log, PATIENCE, Rig, at, at_once, carry_out, kinds, ms, poll, wait_until};
+use crate::common::{
+    Log, PATIENCE, Rig, at, at_once, carry_out, ms, poll, start_workers, wait_until,
+};
 use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,9 +11,9 @@ use wheelhouse_service::{AsyncRun, EventKind, Group, Run, Status, Stop};
 
 #[test]
 fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
-    for (kind, builder) in kinds() {
-        let service = builder.start().unwrap();
-        let (timers, group, now) = (service.handle(), Group::new(2), Arc::new(AtomicUsize::new(0)));
+    for workers in [1, 2] {
+        let (service, timers) = start_workers(workers);
+        let (group, now) = (Group::new(2), Arc::new(AtomicUsize::new(0)));
         let counted = || {
             let now = Arc::clone(&now);
             move |_: &Run<'_>| {
@@ -26,7 +28,7 @@ fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
         let periodic = timers.every(ms(1)).times(10).group(&group).run(counted()).unwrap();
         let stopped = service.stop(Stop::Drain(PATIENCE));
         let counts = timers.snapshot().counts;
-        assert_eq!((stopped.jobs.len(), counts.runs, counts.panicked), (0, 30, 0), "{kind}");
+        assert_eq!((stopped.jobs.len(), counts.runs, counts.panicked), (0, 30, 0));
         // A thread frees the place of its run a moment after the end of the run.
         wait_until(|| group.running() == 0);
         assert_eq!((group.waiting(), periodic.status()), (0, Status::Finished));

@@ -99,10 +99,8 @@ fn each_job_is_listed_with_what_is_known_of_it() {
     rig.timers.after(ms(500)).key("session").run(|_| ()).unwrap();
     let plain = rig.timers.after(ms(700)).run(|_| ()).unwrap();
     // A run that is in progress is listed.
-    let (timers, seen) = (rig.timers.clone(), Log::default());
-    let log = seen.clone();
-    let counts = move |_: &Run<'_>| log.push(timers.jobs().count());
-    rig.timers.after(ms(50)).run(counts).unwrap();
+    let seen = Log::default();
+    rig.timers.after(ms(50)).run(seen.job(|run| run.timers().jobs().count())).unwrap();
     // The jobs of futures are not.
     let mut sleep = pin!(rig.timers.sleep(ms(500)));
     assert!(poll(&mut sleep).is_pending());
@@ -148,14 +146,10 @@ fn of_many_in_all_shards_each_is_listed_once_whatever_comes_and_goes() {
 fn the_key_of_a_job_that_cannot_be_retried_is_free_in_its_run() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let backoff = Backoff::new(ms(1));
-    let is_free = |key: &'static str| {
-        let log = log.clone();
-        move |run: &Run<'_>| log.push(run.timers().job(key).is_none())
-    };
-    let [run, future] = ["run", "async"].map(is_free);
+    let is_free = |key: &'static str| log.job(move |run| run.timers().job(key).is_none());
     let plan = |key| rig.timers.after(ms(1)).key(key).retry(backoff);
-    plan("run").run(run).unwrap();
-    plan("async").run_async(at_once(future)).unwrap();
+    plan("run").run(is_free("run")).unwrap();
+    plan("async").run_async(at_once(is_free("async"))).unwrap();
     rig.play(10);
     assert_eq!(log.take(), [true; 2]);
 }

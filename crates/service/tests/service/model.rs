@@ -3,7 +3,7 @@
 use crate::common::{Log, Rig};
 use fastrand::Rng;
 use std::time::Duration;
-use wheelhouse_service::{Clock, JobHandle, Missed, Moment, Run, Status};
+use wheelhouse_service::{Clock, JobHandle, Missed, Moment, Status};
 
 /// In microseconds, as all times here.
 const TICK: u64 = 1_000;
@@ -85,12 +85,12 @@ fn play(random: &mut Rng) {
         // Half of the times are short.
         let longest = [10_000, 2_000_000][random.usize(..2)];
         let (number, time) = (handles.len(), random.u64(..longest));
-        let (delay, runs) = (Duration::from_micros(time), log.clone());
-        let body = move |run: &Run<'_>| {
+        let delay = Duration::from_micros(time);
+        let body = log.job(move |run| {
             let [started, deadline] =
                 [run.started(), run.deadline()].map(|moment| moment.as_nanos() / 1000);
-            runs.push((started, deadline.next_multiple_of(TICK), number));
-        };
+            (started, deadline.next_multiple_of(TICK), number)
+        });
         match random.u8(..14) {
             0..3 => {
                 handles.push(rig.timers.after(delay).named("job").run(body).unwrap());

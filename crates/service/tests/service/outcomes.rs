@@ -11,14 +11,17 @@ use wheelhouse_service::{ChangeError, Run, Status};
 fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let handle = rig.timers.after(ms(5)).named("mail").run(log.times()).unwrap();
-    let job = handle.cancel().unwrap();
+    let its = log.clone();
+    let future = rig.timers.after(ms(5)).run_async(move |_| async move { its.push(100) }).unwrap();
+    let (job, future) = (handle.cancel().unwrap(), future.cancel().unwrap());
     assert_eq!((job.deadline(), job.runs(), job.handle().name()), (at(5), 0, Some("mail")));
     assert_eq!(handle.status(), Status::Cancelled);
     assert_eq!(handle.cancel().unwrap_err(), ChangeError::Cancelled);
     assert_eq!(handle.refresh(ms(1)), Err(ChangeError::Cancelled));
     assert_eq!(rig.play(100), 0);
     job.run();
-    assert_eq!(log.take(), [100]);
+    future.run();
+    assert_eq!(log.take(), [100; 2]);
 }
 
 /// Bug B8: a refresh that loses the race against the expiry returns no error, and the session is

@@ -2,8 +2,7 @@
 //! that panic.
 
 use crate::common::{
-    BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, carry_out, kinds, ms, returns, start,
-    wait_until,
+    BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, carry_out, ms, returns, start, wait_until,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::future::ready;
@@ -102,13 +101,13 @@ fn an_observer_may_stop_the_service_at_any_event() {
     let (closed, _) = bounded(0);
     let send = |timers: &Handle| drop(timers.after(ms(0)).send(&full, ()).unwrap());
     let send_to_none = |timers: &Handle| drop(timers.after(ms(0)).send(&closed, ()).unwrap());
-    for n in 0..kinds().len() {
-        let builder = || kinds().into_iter().nth(n).unwrap().1;
+    for workers in [1, 2] {
+        let builder = || Service::builder().workers(workers);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Panicked(_)), &panics);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Slow(_)), &is_slow);
         an_observer_stops(builder, |kind| *kind == EventKind::ChannelFull, &send);
         an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &send_to_none);
-        if n > 0 {
+        if workers > 1 {
             // A single thread is in the job, and no other watches it.
             an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &hangs);
         }
@@ -206,8 +205,8 @@ fn an_observer_may_stop_the_service_while_a_future_waits() {
         let (closed, _) = bounded(0);
         drop(timers.after(ms(0)).send(&closed, ()).unwrap());
     };
-    for n in 0..kinds().len() {
-        let builder = || kinds().into_iter().nth(n).unwrap().1;
+    for workers in [1, 2] {
+        let builder = || Service::builder().workers(workers);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &waits);
         an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &sends);
     }
@@ -243,9 +242,9 @@ impl Drop for StopsWhenDropped {
 fn a_job_may_stop_or_drop_the_service_that_runs_it_and_so_may_what_it_holds() {
     let ways = WAYS.into_iter().chain([Stop::Drain(ms(10))]).map(Some).chain([None]);
     for (how, when_dropped) in ways.flat_map(|how| [(how, false), (how, true)]) {
-        for (kind, builder) in kinds() {
+        for workers in [1, 2] {
             let (stopper, stopped) = Stopper::new(how);
-            let timers = stopper.start(builder);
+            let timers = stopper.start(Service::builder().workers(workers));
             timers.every(HOUR).run(|_| ()).unwrap();
             let held = StopsWhenDropped(stopper);
             // Called by reference, so that the value is dropped with the job, after the run.
@@ -257,7 +256,7 @@ fn a_job_may_stop_or_drop_the_service_that_runs_it_and_so_may_what_it_holds() {
             };
             timers.every(ms(1)).times(1).run(job).unwrap();
             let jobs = arrives(&stopped).map(|stopped| stopped.jobs.len());
-            assert_eq!(jobs, how.map(|_| 2), "{kind}, {how:?}, {when_dropped}");
+            assert_eq!(jobs, how.map(|_| 2), "{workers}, {how:?}, {when_dropped}");
             wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
         }
     }
@@ -281,35 +280,40 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     ]
 }
 
-/// Schedules jobs that panic when they are dropped.
+/// Schedules jobs that panic when they are dropped. If these panics were not caught one by one, the
+/// process would abort.
 fn schedule_bombs(timers: &Handle) {
     for bomb in [Bomb, Bomb] {
         timers.after(HOUR).run(move |_| drop(bomb)).unwrap();
     }
 }
 
-/// Without a way to stop, the service is dropped.
+/// A service that is stopped, that is dropped, and of which the future of a stop is dropped.
 #[test]
 fn what_a_service_holds_is_gone_with_it_even_if_jobs_panic_in_that() {
-    for how in WAYS.map(Some).into_iter().chain([None]) {
-        for (kind, builder) in kinds() {
-            let token = Arc::new(());
-            let held = Arc::clone(&token);
-            let (service, timers) = start(builder.on_event(move |_| drop(Arc::clone(&held))));
-            let jobs = schedule_all_kinds(&timers);
-            thread::sleep(ms(5));
-            match how {
-                Some(how) => drop(service.stop(how)),
-                None => {
-                    schedule_bombs(&timers);
-                    returns(move || drop(service));
-                }
-            }
-            assert!(timers.after(HOUR).key("late").run(|_| ()).is_err(), "{kind}, {how:?}");
-            drop((timers, jobs));
-            // Threads that were not joined drop it a moment later.
-            wait_until(|| Arc::strong_count(&token) == 1);
+    let ends: [(fn(Service), bool); 5] = [
+        (|service| drop(service.stop(Stop::Now)), false),
+        (|service| drop(service.stop(Stop::Wait)), false),
+        (|service| drop(service.stop(Stop::WaitFor(PATIENCE))), false),
+        (drop, true),
+        (|service| drop(service.stop_async(Stop::Wait)), true),
+    ];
+    for ((end, drops_jobs), workers) in ends.into_iter().flat_map(|end| [(end, 1), (end, 2)]) {
+        let token = Arc::new(());
+        let held = Arc::clone(&token);
+        let builder = Service::builder().workers(workers);
+        let (service, timers) = start(builder.on_event(move |_| drop(Arc::clone(&held))));
+        let jobs = schedule_all_kinds(&timers);
+        if drops_jobs {
+            schedule_bombs(&timers);
         }
+        thread::sleep(ms(5));
+        returns(move || end(service));
+        assert!(timers.after(HOUR).key("late").run(|_| ()).is_err());
+        wait_until(|| timers.is_empty());
+        drop((timers, jobs));
+        // Threads that were not joined drop it a moment later.
+        wait_until(|| Arc::strong_count(&token) == 1);
     }
     // A scheduler too.
     let (rig, token) = (Rig::new(), Arc::new(()));

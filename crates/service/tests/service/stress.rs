@@ -40,8 +40,7 @@ struct World {
 impl World {
     fn schedule(&self, key: String, random: &mut Rng) -> Result<Scheduled, Reason> {
         let (timers, runs) = (&self.timers, Log::default());
-        let log = runs.clone();
-        let job = move |run: &Run<'_>| log.push(run.started());
+        let job = runs.job(|run| run.started());
         let delay = Duration::from_micros(random.u64(..5_000));
         let not_before = timers.now().saturating_add(delay);
         let periodic = || timers.every(ms(1)).first_after(delay).times(3);
@@ -205,12 +204,11 @@ fn each_job_runs_as_often_as_it_should_on_workers() {
 /// value, which is returned.
 fn race(timers: &Handle, random: &mut Rng) -> Result<(), ChangeError> {
     let started = Log::default();
-    let log = started.clone();
-    let body = move |run: &Run<'_>| {
-        log.push(run.started());
+    let body = started.job(|run| {
         // Long enough to be found running.
         thread::sleep(Duration::from_micros(200));
-    };
+        run.started()
+    });
     // It runs between half a tick and one and a half ticks from now.
     let job = timers.after(Duration::from_micros(500)).named("job").run(body).unwrap();
     thread::sleep(Duration::from_micros(random.u64(..2_500)));

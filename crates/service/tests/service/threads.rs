@@ -2,7 +2,7 @@
 //! condition gives up only after a time limit that no machine reaches.
 
 use crate::common::{
-    BlockedJob, HOUR, Log, PATIENCE, arrives, kinds, ms, returns, start, start_workers, wait_until,
+    BlockedJob, HOUR, Log, PATIENCE, arrives, ms, returns, start, start_workers, wait_until,
 };
 use crossbeam_channel::unbounded;
 use std::env;
@@ -65,8 +65,7 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
 #[test]
 fn dropping_waits_for_the_threads() {
     for workers in [1, 2] {
-        let service = Service::builder().workers(workers).start().unwrap();
-        let (timers, log) = (service.handle(), Log::default());
+        let ((service, timers), log) = (start_workers(workers), Log::default());
         let ((held, job), ends) = (BlockedJob::job(), log.clone());
         let body = move |run: &Run<'_>| {
             job(run);
@@ -88,21 +87,21 @@ fn dropping_waits_for_the_threads() {
 
 #[test]
 fn a_job_that_panics_ends_no_thread() {
-    for (kind, builder) in kinds() {
+    for workers in [1, 2] {
         let (events, (sender, ran)) = (Log::default(), unbounded());
         let log = events.clone();
         // If backtraces are enabled, a panic writes one, which may take long. That is not reported
         // as slow here.
-        let builder = builder.slow_after(PATIENCE);
+        let builder = Service::builder().workers(workers).slow_after(PATIENCE);
         let service = builder.on_event(move |event| log.push(event.to_string())).start().unwrap();
         let job = move |run: &Run<'_>| {
             sender.send(run.number()).unwrap();
             assert!(run.number() > 4, "not yet");
         };
         service.handle().every(ms(1)).times(5).named("fails").run(job).unwrap();
-        assert_eq!([(); 5].map(|()| arrives(&ran)), [1, 2, 3, 4, 5], "{kind}");
+        assert_eq!([(); 5].map(|()| arrives(&ran)), [1, 2, 3, 4, 5], "{workers} threads");
         service.stop(Stop::Wait).jobs.clear();
-        assert_eq!(events.take(), ["job 'fails' panicked: not yet"; 4], "{kind}");
+        assert_eq!(events.take(), ["job 'fails' panicked: not yet"; 4], "{workers} threads");
     }
 }
 

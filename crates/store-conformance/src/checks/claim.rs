@@ -1,18 +1,28 @@
 //! Claims: their limit of bytes, the runs that they begin, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, begin, cancel, count_wakes, job, key, put, retry, wait_until};
+use crate::jobs::{KIND, ack, cancel, count_wakes, job, key, names, put, retry, wait_until};
 use crate::rig::{LEASE, Rig, after};
 use std::sync::atomic::Ordering;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Kind, Kinds, Leased, Next, Outcome, Put, State, Timestamp,
+    Change, ClaimLimit, Kind, Kinds, Leased, Next, Outcome, Put, Timestamp,
 };
 
-/// The limit of bytes holds in a large claim and for large payloads, and the next claims lease the
-/// other jobs in order.
+/// Claims jobs, and compares each with its row. Also returns whether their runs have begun.
+fn claim(rig: &mut Rig<'_>, limit: ClaimLimit) -> (Vec<Leased>, Vec<bool>) {
+    let leased = rig.claim_of(&Kinds::new([KIND]), limit, LEASE).0;
+    for leased in &leased {
+        let row = rig.find(&leased.job.key.to_string());
+        assert_eq!(row.as_ref(), Some(&leased.job), "the row after the claim");
+    }
+    let begun = leased.iter().map(Leased::has_begun).collect();
+    (leased, begun)
+}
+
+/// The limits of bytes and of begun runs hold in a large claim, that of bytes also for large
+/// payloads, and the next claims lease the other jobs in order.
 pub fn a_large_claim_is_bounded_in_bytes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    let kinds = Kinds::new([KIND]);
     let puts = |lengths: &[(u32, usize)]| -> Vec<_> {
         let of = |(n, bytes): &(u32, usize)| Put {
             payload: vec![7; *bytes],
@@ -26,19 +36,20 @@ pub fn a_large_claim_is_bounded_in_bytes(bed: &mut Bed) {
     rig.commit(&puts(&large));
     rig.advance(7_000);
     let mut next = 0;
-    let mut claim = |rig: &mut Rig<'_>, bytes| {
-        let limit = ClaimLimit { bytes, ..ClaimLimit::jobs(1_000) };
-        let leased = rig.claim_of(&kinds, limit, LEASE).0;
+    let mut claims = |rig: &mut Rig<'_>, bytes, begin| {
+        let limit = ClaimLimit { bytes, begin, ..ClaimLimit::jobs(1_000) };
+        let (leased, begun) = claim(rig, limit);
+        assert_eq!(begun.iter().take_while(|begun| **begun).count(), begin, "the first have begun");
         for leased in &leased {
             assert_eq!(leased.job.key.to_string(), format!("{next:04}"), "in order");
             next += 1;
         }
         leased.len()
     };
-    assert_eq!(claim(&mut rig, 550), 550);
-    assert_eq!(claim(&mut rig, 50 + (256 << 10)), 54);
-    assert_eq!(claim(&mut rig, (64 << 10) - 1), 1);
-    assert_eq!(claim(&mut rig, 1 << 20), 15, "all that are left");
+    assert_eq!(claims(&mut rig, 550, 520), 550);
+    assert_eq!(claims(&mut rig, 50 + (256 << 10), 0), 54);
+    assert_eq!(claims(&mut rig, (64 << 10) - 1, 0), 1);
+    assert_eq!(claims(&mut rig, 1 << 20, 0), 15, "all that are left");
 }
 
 /// Claims of several kinds lease the first jobs of all, whether one kind has them or each has some.
@@ -59,92 +70,31 @@ pub fn a_claim_takes_the_first_of_all_kinds(bed: &mut Bed) {
     assert_eq!(next, 400);
 }
 
-/// Claims up to `jobs` jobs, and begins up to `begin` runs. Compares each job with its row.
-fn claim_and_begin(rig: &mut Rig<'_>, jobs: usize, begin: usize) -> Vec<Leased> {
-    let limit = ClaimLimit { begin, ..ClaimLimit::jobs(jobs) };
-    let leased = rig.claim_of(&Kinds::new([KIND]), limit, LEASE).0;
-    for leased in &leased {
-        let row = rig.find(&leased.job.key.to_string());
-        assert_eq!(row.as_ref(), Some(&leased.job), "the row after the claim");
-    }
-    leased
-}
-
-/// The name, the attempt, and whether the run has begun.
-fn seen(leased: &[Leased]) -> Vec<(String, u32, bool)> {
-    let seen = |its: &Leased| (its.job.key.to_string(), its.job.attempt, its.has_begun());
-    leased.iter().map(seen).collect()
-}
-
-/// The first jobs of a claim have begun, as if a `Begin` had followed: the attempt is counted once,
-/// a cancel finds a run, a repeated `Begin` changes nothing, and a lost lease keeps the attempt.
-pub fn a_claim_begins_the_first_runs(bed: &mut Bed) {
-    let mut rig = Rig::new(bed);
-    rig.commit(&["a", "b", "c", "d"].map(|name| put(name, 0)));
-    let leased = claim_and_begin(&mut rig, 9, 2);
-    let begun = |name: &str| (name.to_owned(), 1, true);
-    let waits = |name: &str, attempt| (name.to_owned(), attempt, false);
-    assert_eq!(seen(&leased), [begun("a"), begun("b"), waits("c", 0), waits("d", 0)]);
-    let outcomes = rig.commit(&[cancel("a"), cancel("c")]);
-    assert_eq!(outcomes, [Outcome::Running, Outcome::Cancelled]);
-    let outcomes = rig.commit(&[0, 1, 2, 3].map(|place: usize| begin(&leased[place])));
-    let [done, closed, absent] = [Outcome::Done, Outcome::Closed, Outcome::Absent];
-    assert_eq!(outcomes, [closed, done, absent, done]);
-    for name in ["b", "d"] {
-        let row = rig.find(name).expect("it runs");
-        assert!(matches!(row.state, State::Begun(_)) && row.attempt == 1, "{row:?}");
-    }
-
-    let released = Change::Release { key: key("b"), token: leased[1].token, when: after(0) };
-    assert_eq!(rig.commit(&[ack(&leased[0]), released]), [done; 2]);
-    assert_eq!(rig.find("b").map(|row| (row.attempt, row.state)), Some((0, State::Pending)));
-    assert_eq!(seen(&claim_and_begin(&mut rig, 9, 9)), [begun("b")], "it begins again");
-    rig.advance(LEASE);
-    // Both leases end at the same time, so the jobs come in the order of their generations.
-    let again = claim_and_begin(&mut rig, 9, 9);
-    assert_eq!(seen(&again), [waits("b", 1), waits("d", 1)]);
-    assert!(again.iter().all(|leased| leased.was_lost));
-    assert_eq!(rig.commit(&[begin(&again[0]), begin(&again[1])]), [done; 2]);
-    assert_eq!(rig.find("b").map(|row| row.attempt), Some(2));
-    assert_eq!(rig.commit(&[ack(&again[0]), ack(&again[1])]), [done; 2]);
-    assert!(rig.rows().is_empty());
-    let puts: Vec<_> = (0..600).map(|n| put(&format!("{n:03}"), 0)).collect();
-    rig.commit(&puts);
-    let leased = claim_and_begin(&mut rig, 1_000, 550);
-    let begun: Vec<_> = leased.iter().map(Leased::has_begun).collect();
-    assert!(begun == [[true; 550].as_slice(), &[false; 50]].concat(), "a prefix: {begun:?}");
-}
-
 /// A claim begins no job that has a policy, had an attempt, or has lost its lease, and none after
 /// it. A cancelled row does not count.
 pub fn a_claim_begins_first_attempts_without_a_policy(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    let begun = |rig: &mut Rig<'_>, jobs| {
-        let leased = claim_and_begin(rig, jobs, 9);
-        let begun: Vec<_> = leased.iter().map(Leased::has_begun).collect();
-        (leased, begun)
-    };
+    let begun =
+        |rig: &mut Rig<'_>, jobs, begin| claim(rig, ClaimLimit { begin, ..ClaimLimit::jobs(jobs) });
     let with_policy = Put { policy: "p".into(), ..job("b", 0) };
     rig.commit(&[put("a", 0), Change::Put(with_policy), put("c", 0)]);
-    let (leased, which) = begun(&mut rig, 9);
+    let (leased, which) = begun(&mut rig, 9, 9);
     assert_eq!(which, [true, false, false], "the second has a policy");
     let changes = [retry(&leased[0], 0), ack(&leased[1]), retry(&leased[2], 0)];
     assert_eq!(rig.commit(&changes), [Outcome::Done; 3]);
-    let (leased, which) = begun(&mut rig, 9);
+    let (leased, which) = begun(&mut rig, 9, 9);
     assert_eq!(which, [false, false], "the first had an attempt");
     assert_eq!(rig.commit(&[ack(&leased[0]), put("d", 0)]), [Outcome::Done; 2]);
-    assert_eq!(begun(&mut rig, 9).1, [true], "it is the only one");
+    assert_eq!(begun(&mut rig, 9, 9).1, [true], "it is the only one");
 
     let later = ["e", "f", "g"].map(|name| put(name, LEASE + 1));
     assert_eq!(rig.one(cancel("d")), Outcome::Running);
     rig.commit(&later);
     rig.advance(LEASE + 1);
     // First `c`, whose lease was lost, and the row of `d`, which is removed.
-    let (leased, which) = begun(&mut rig, 1);
-    assert_eq!((seen(&leased)[0].0.as_str(), which), ("c", vec![false]), "it has lost its lease");
-    let leased = claim_and_begin(&mut rig, 3, 2);
-    let which: Vec<_> = leased.iter().map(Leased::has_begun).collect();
-    assert_eq!(which, [true, true, false], "{leased:?}");
+    let (leased, which) = begun(&mut rig, 1, 9);
+    assert_eq!((names(&leased), which), (vec!["c".to_owned()], vec![false]), "it lost its lease");
+    assert_eq!(begun(&mut rig, 3, 2).1, [true, true, false]);
     assert_eq!(rig.find("d"), None);
 }
 

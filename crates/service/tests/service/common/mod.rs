@@ -60,11 +60,6 @@ pub fn start_workers(workers: usize) -> (Service, Handle) {
     start(Service::builder().workers(workers))
 }
 
-/// Services of one thread, and of two.
-pub fn kinds() -> [(&'static str, Builder); 2] {
-    [1, 2].map(|n| (["one thread", "two threads"][n - 1], Service::builder().workers(n)))
-}
-
 /// Polls a future once, with a waker that does nothing.
 pub fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
@@ -147,6 +142,17 @@ impl<T> Clone for Log<T> {
     }
 }
 
+impl<T: Send> Log<T> {
+    /// A job that logs this of each run.
+    pub fn job<F>(&self, entry: F) -> impl Fn(&Run<'_>) + Send + Sync + use<T, F>
+    where
+        F: Fn(&Run<'_>) -> T + Send + Sync,
+    {
+        let log = self.clone();
+        move |run| log.push(entry(run))
+    }
+}
+
 impl<T> Log<T> {
     pub fn push(&self, entry: T) {
         self.0.lock().unwrap().push(entry);
@@ -177,8 +183,7 @@ impl<T> Log<T> {
 impl Log<u64> {
     /// A job that logs when it begins, in milliseconds.
     pub fn times(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
-        let log = Self(Arc::clone(&self.0));
-        move |run| log.push(run.started().as_nanos() / 1_000_000)
+        self.job(|run| run.started().as_nanos() / 1_000_000)
     }
 }
 
@@ -192,8 +197,7 @@ impl Log<Event> {
 impl Log<(u64, &'static str)> {
     /// A job that logs when it begins, and a name.
     pub fn named(&self, name: &'static str) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
-        let log = Self(Arc::clone(&self.0));
-        move |run| log.push((run.started().as_nanos() / 1_000_000, name))
+        self.job(move |run| (run.started().as_nanos() / 1_000_000, name))
     }
 }
 
