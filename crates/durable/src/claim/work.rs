@@ -92,10 +92,6 @@ impl Task {
         }
     }
 
-    pub(super) fn lane(&self) -> Lane {
-        self.lease.lane
-    }
-
     pub(super) fn shared(&self) -> &Shared {
         self.timers.shared()
     }
