@@ -98,7 +98,6 @@ impl Task {
             self.end(End::Released(Duration::ZERO));
             return None;
         }
-        self.was_called = true;
         let counters = self.shared().reporter.counters.of(&self.job.kind);
         count(&counters.counts.started);
         if self.job.attempt == 1 {
