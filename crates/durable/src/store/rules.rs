@@ -129,8 +129,8 @@ pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<O
 }
 
 /// The job that a claim hands out with this lease, with its row after the claim; `None` if the
-/// claim must remove the row, because it was cancelled. The claim also begins the run if its
-/// `limit` [says so](ClaimLimit::begins).
+/// claim must remove the row, because it was cancelled. It also begins the run if its `limit`
+/// [allows that](ClaimLimit::begins).
 pub fn claim(job: Entry, lease: Lease, limit: &mut ClaimLimit) -> Option<Leased> {
     debug_assert!(
         job.state.lease().is_none_or(|before| before.token < lease.token),
