@@ -25,7 +25,7 @@ fn a_caller_that_is_alone_commits_its_own_change() {
         wait_until("the first commit begins", || world.faults.commits().len() == 4);
         let others: Vec<_> = (0..9).map(|_| timers.after(MINUTE).submit_bytes(KIND, "")).collect();
         drop(closed);
-        others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+        wait_all(others.into_iter());
         let (first, committers) = (first.join().unwrap(), world.faults.lock().committers.clone());
         assert_eq!((world.faults.commits(), committers[3]), (vec![1, 1, 1, 1, 9], first));
         assert!(![here, first].contains(&committers[4]));

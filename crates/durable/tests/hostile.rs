@@ -2,7 +2,7 @@
 
 use crate::common::{
     FaultyStore, KIND, MINUTE, World, always_waiting, attempts_up_to, done, millis, schedule, secs,
-    wait_acked, wait_until,
+    wait_acked, wait_all, wait_until,
 };
 use std::future::Future;
 use std::pin::pin;
@@ -37,8 +37,7 @@ fn an_end_that_the_store_refuses_for_good_is_given_up() {
     wait_until("a commit is in progress", || world.faults.commits().len() > before);
     let commits: Vec<_> = (0..2_000).map(|_| far()).collect();
     drop(closed);
-    first.wait().unwrap();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all(commits.into_iter().chain([first]));
     assert!(world.faults.commits().len() - before < 10, "{:?}", world.faults.commits());
     // The lease of the first attempt ends, and later that of the second.
     world.clock.advance(secs(31));
@@ -116,8 +115,7 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
         wait_until("the store is asked", || timers.snapshot().counts.claims > claims);
     }
     drop(closed);
-    first.wait().unwrap();
-    others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all(others.into_iter().chain([first]));
     wait_acked(&timers, 1);
     // No other change can delay the renewal, or make it fail.
     assert_eq!(world.faults.commits(), [1, 1, 1, 1_024, 477]);

@@ -64,18 +64,16 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
 }
 
 /// Returns `true` if the server's certificate was not accepted. A retry does not help.
+#[cfg(feature = "tls")]
 fn is_untrusted(error: &tokio_postgres::Error) -> bool {
-    #[cfg(feature = "tls")]
-    {
-        let source = error.source();
-        let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
-        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
-    }
-    #[cfg(not(feature = "tls"))]
-    {
-        let _ = error;
-        false
-    }
+    let source = error.source();
+    let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
+    io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_untrusted(_: &tokio_postgres::Error) -> bool {
+    false
 }
 
 /// An error that calls of this crate tell apart.

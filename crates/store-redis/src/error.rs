@@ -29,21 +29,19 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
 }
 
 /// Returns `true` if the server's certificate was not accepted. A retry does not help.
+#[cfg(feature = "tls")]
 fn is_untrusted(error: &RedisError) -> bool {
-    #[cfg(feature = "tls")]
-    {
-        use std::error::Error;
-        let source = error.source().and_then(|source| source.downcast_ref());
-        let io = source.and_then(|source: &std::sync::Arc<dyn Error + Send + Sync>| {
-            source.downcast_ref::<std::io::Error>()
-        });
-        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
-    }
-    #[cfg(not(feature = "tls"))]
-    {
-        let _ = error;
-        false
-    }
+    use std::error::Error;
+    let source = error.source().and_then(|source| source.downcast_ref());
+    let io = source.and_then(|source: &std::sync::Arc<dyn Error + Send + Sync>| {
+        source.downcast_ref::<std::io::Error>()
+    });
+    io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_untrusted(_: &RedisError) -> bool {
+    false
 }
 
 /// The error codes of a server that does not have the queue now: it is a replica, it still loads

@@ -1,5 +1,6 @@
 //! Conversion of rows from the scripts' format.
 
+use std::convert::Infallible;
 use wheelhouse_durable::store::{
     Dead, Entry, Key, Kind, Lease, State, StoreError, Timestamp, Token,
 };
@@ -18,16 +19,11 @@ pub(crate) fn entry(key: &[u8], state: &[u8], body: &[u8]) -> Result<Entry, Stor
 fn read(key: &[u8], state: &[u8], body: &[u8]) -> Option<Entry> {
     let (head, kind) = state.split_at_checked(HEAD)?;
     let number = |at: usize| head.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
-    let lease = Lease { token: Token(number(1)?), until: time(number(9)?) };
-    let due = time(number(17)?);
-    let (state, visible_at) = match head[0] {
-        0 if lease.token == NO_TOKEN => (State::Pending, lease.until),
-        0 => (State::Leased(lease), lease.until),
-        1 => (State::Begun(lease), lease.until),
-        2 => (State::Closed(lease), lease.until),
-        3 => (State::Replaced(lease), lease.until.max(due)),
-        _ => return None,
-    };
+    let (token, until, due) = (Token(number(1)?), time(number(9)?), time(number(17)?));
+    let lease = (token != NO_TOKEN).then_some(Lease { token, until });
+    let Ok(state) = State::of_number(head[0].into(), || Ok::<_, Infallible>(lease));
+    let state = state?;
+    let visible_at = if matches!(state, State::Replaced(_)) { until.max(due) } else { until };
     let (policy, payload) = split_body(body)?;
     Some(Entry {
         key: Key::new(key).ok()?,

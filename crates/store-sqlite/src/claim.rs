@@ -47,8 +47,7 @@ impl Claim {
                         return Ok(leased);
                     }
                 }
-                let begins = limit.begins(&job);
-                leased.extend(self.lease(batch, job, begins)?);
+                leased.extend(self.lease(batch, job, &mut limit)?);
             }
             // If rows were removed instead of leased, there may be more visible rows.
             if !full || leased.len() == self.limit.jobs {
@@ -58,26 +57,30 @@ impl Claim {
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
-    fn lease(&self, batch: &mut Batch<'_>, job: Entry, begins: bool) -> Result<Option<Leased>> {
+    fn lease(
+        &self,
+        batch: &mut Batch<'_>,
+        job: Entry,
+        limit: &mut ClaimLimit,
+    ) -> Result<Option<Leased>> {
         debug_assert!(job.visible_at <= batch.now.0, "not visible yet: {job:?}");
-        let was_lost = job.state.is_held();
         let until = batch.now.1.saturating_add(self.visibility);
-        let token = Token(batch.draw());
-        let Some(row) = claim(&Row::from(&job), Lease { token, until }, begins) else {
-            batch.remove(&job.key)?;
+        let (key, token) = (job.key.clone(), Token(batch.draw()));
+        let Some(leased) = claim(job, Lease { token, until }, limit) else {
+            batch.remove(&key)?;
             return Ok(None);
         };
         let set = "
             UPDATE job SET visible_at = ?1, attempt = ?2, state = ?3, token = ?4, until = ?5,
                 holder = ?6
             WHERE key = ?7";
-        let [_, visible_at, _, _, attempt, state, number, end] = columns(&row);
-        let key = job.key.as_bytes();
-        let values = params![visible_at, attempt, state, number, end, self.holder, key];
+        let [_, visible_at, _, _, attempt, state, number, end] = columns(&Row::from(&leased.job));
+        let name = key.as_bytes();
+        let values = params![visible_at, attempt, state, number, end, self.holder, name];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
-        debug_assert_eq!(changed, 1, "{} was read in this transaction", job.key);
+        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         batch.wrote = true;
-        Ok(Some(Leased { job: row.with(job), token, until, was_lost }))
+        Ok(Some(leased))
     }
 }
 

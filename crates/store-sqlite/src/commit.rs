@@ -76,11 +76,9 @@ pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Out
             "{path} was deleted or renamed while it was open: roll back, and open it again"
         )));
     }
-    let clock = StoreClock::default();
-    let mut batch = Batch::begin(transaction, &clock).map_err(store_error)?;
-    let outcomes = batch.apply(changes).map_err(store_error)?;
-    batch.finish(&clock).map_err(store_error)?;
-    if batch.is_earlier().map_err(store_error)? {
+    let (outcomes, is_earlier) =
+        carry_out(transaction, &StoreClock::default(), changes).map_err(store_error)?;
+    if is_earlier {
         path.iter().for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
     }
     Ok(outcomes)
@@ -101,12 +99,23 @@ pub(crate) fn commit(
     changes: &[Change],
 ) -> Result<(Vec<Outcome>, bool), StoreError> {
     let transaction = transaction(connection)?;
-    let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
-    let outcomes = batch.apply(changes).map_err(store_error)?;
-    batch.finish(clock).map_err(store_error)?;
-    let is_earlier = batch.is_earlier().map_err(store_error)?;
+    let committed = carry_out(&transaction, clock, changes).map_err(store_error)?;
     transaction.commit().map_err(store_error)?;
-    Ok((outcomes, is_earlier))
+    Ok(committed)
+}
+
+/// The same without the end of the transaction.
+fn carry_out(
+    connection: &Connection,
+    clock: &StoreClock,
+    changes: &[Change],
+) -> Result<(Vec<Outcome>, bool)> {
+    let mut batch = Batch::begin(connection, clock)?;
+    let now = batch.now;
+    let outcomes = changes.iter().map(|change| apply(&mut batch, change, now));
+    let outcomes = outcomes.collect::<Result<_>>()?;
+    batch.finish(clock)?;
+    Ok((outcomes, batch.is_earlier()?))
 }
 
 /// The changes of one transaction.
@@ -134,11 +143,6 @@ impl<'a> Batch<'a> {
         let micros = now.0.as_millis().saturating_mul(1000);
         let (last, pending) = (last.max(micros), BTreeMap::new());
         Ok(Self { connection, now, last, wrote: false, pending })
-    }
-
-    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Outcome>> {
-        let now = self.now;
-        changes.iter().map(|change| apply(self, change, now)).collect()
     }
 
     /// Writes the last number and the latest time to `meta`, if a table was written to.

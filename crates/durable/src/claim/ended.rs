@@ -59,7 +59,7 @@ impl Ended {
 impl Receives for Ended {
     fn tell(self: Box<Self>, outcome: Outcome) {
         let Self { end, in_flight, repeated } = *self;
-        let (name, reporter) = (&in_flight.lease.name, in_flight.reporter());
+        let (name, reporter) = (&in_flight.lease.name, &in_flight.flight.reporter);
         let counts = &reporter.counters.of(&name.kind).counts;
         let done = match outcome {
             Outcome::Done => true,
@@ -94,7 +94,7 @@ impl Receives for Ended {
             return Some((self.change(), self));
         }
         // Refused for good: the lease runs out, and the attempt counts.
-        let (name, reporter) = (&self.in_flight.lease.name, self.in_flight.reporter());
+        let (name, reporter) = (&self.in_flight.lease.name, &self.in_flight.flight.reporter);
         reporter.job(name, EventKind::EndRefused(error.to_string()));
         None
     }

@@ -198,7 +198,7 @@ impl Claimer {
     /// Returns `true` if no job is in flight, and no message has arrived.
     #[cfg(feature = "sim")]
     pub(crate) fn is_idle(&self) -> bool {
-        self.inbox.is_empty() && self.timers.shared().flight.count() == 0
+        self.inbox.is_empty() && self.timers.shared().flight.leases.lock().is_empty()
     }
 
     /// Returns when [`turn`](Self::turn) has something to do.

@@ -66,7 +66,7 @@ impl Task {
     fn hand_over(self) {
         let waiting = Arc::clone(self.waiting());
         // If the service was stopped, it drops the task, which releases the lease.
-        match self.lane() {
+        match self.lease.lane {
             Lane::Threads => drop(waiting.service.execute(move |_| self.run())),
             Lane::Futures => {
                 drop(waiting.service.execute_async(move |_| HandlerFuture::new(self)));
@@ -98,7 +98,6 @@ impl Task {
             self.end(End::Released(Duration::ZERO));
             return None;
         }
-        self.was_called = true;
         let counters = self.shared().reporter.counters.of(&self.job.kind);
         count(&counters.counts.started);
         if self.job.attempt == 1 {
@@ -136,7 +135,7 @@ impl Task {
             count(&shared.reporter.counters.of(&self.job.kind).counts.timed_out);
         }
         shared.reporter.counters.of(&self.job.kind).run_time.record_micros(took);
-        if self.lane() == Lane::Threads {
+        if self.lease.lane == Lane::Threads {
             shared.flight.paces.learn(&self.job.kind, took);
         }
         match self.end_of(answer, occurrence) {

@@ -114,7 +114,7 @@ impl Waiting {
         let (mut ready, mut begun) = (Ready::default(), Vec::new());
         let mut inner = self.inner.lock();
         for (index, task) in tasks.into_iter().enumerate() {
-            let lane = task.lane() as usize;
+            let lane = task.lease.lane as usize;
             let has_worker = inner.lanes[lane].begun < self.at_once[lane];
             if task.is_begun && index >= may_begin.soon && !has_worker {
                 ready.left_out.push((task, End::Released(Duration::ZERO)));
@@ -122,7 +122,7 @@ impl Waiting {
                 let slot = self.occupy(&mut inner, &task);
                 begun.push((task, slot));
             } else {
-                self.paces.add_suspect(task.lane(), task.is_suspect);
+                self.paces.add_suspect(task.lease.lane, task.is_suspect);
                 inner.lanes[lane].tasks.push_back(task);
             }
         }
@@ -174,7 +174,7 @@ impl Waiting {
 
     /// Gives a slot to a job that begins or has begun.
     fn occupy(self: &Arc<Self>, inner: &mut Inner, task: &Task) -> Slot {
-        let (lane, is_suspect) = (task.lane(), task.is_suspect);
+        let (lane, is_suspect) = (task.lease.lane, task.is_suspect);
         let nanos = self.paces.nanos(&task.job.kind);
         let jobs = &mut inner.lanes[lane as usize];
         jobs.begun += 1;
@@ -205,7 +205,7 @@ impl Waiting {
         // The drop of each task releases its lease, which must not happen under the lock.
         drop(inner);
         for task in tasks.into_iter().flatten() {
-            self.paces.remove_suspect(task.lane(), task.is_suspect);
+            self.paces.remove_suspect(task.lease.lane, task.is_suspect);
         }
     }
 }

@@ -33,7 +33,6 @@ pub(crate) struct Task {
     hangs: Option<Arc<JobLease>>,
     /// The occurrence to run. `None` before the job is judged, and after the handler was called.
     pub(super) occurrence: Option<Occurrence>,
-    pub(super) was_called: bool,
     /// `None` after the job has ended.
     in_flight: Option<InFlight>,
     /// Its slot, from the time at which it is to begin.
@@ -86,14 +85,9 @@ impl Task {
             is_begun,
             hangs,
             occurrence: None,
-            was_called: false,
             in_flight,
             slot: None,
         }
-    }
-
-    pub(super) fn lane(&self) -> Lane {
-        self.lease.lane
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -213,7 +207,7 @@ impl Drop for Task {
     /// only after the time in which its lease would be renewed. If the handler was called and did
     /// not end, the attempt counts, and the lease runs out.
     fn drop(&mut self) {
-        if self.in_flight.is_none() || self.was_called {
+        if self.in_flight.is_none() || self.lease.is_in_handler() {
             return;
         }
         let Shared { settings, stopping, reporter, .. } = self.timers.shared();

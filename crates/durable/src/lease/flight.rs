@@ -111,10 +111,6 @@ impl Flight {
         Arc::new(move || claimer.send(message).unwrap_or_default())
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.leases.lock().len()
-    }
-
     /// Returns the runs in progress that have lost their leases, and whose keys a claim has leased,
     /// by key. If it has leased the same occurrence, the lease is lost, although this program's
     /// clock may not show it: the store's clock was set ahead, or the machine was suspended.
@@ -149,7 +145,7 @@ impl Flight {
 /// A job in flight. It is dropped when the end of the job is committed or given up. Until then the
 /// lease is renewed: the end may wait in the queue for longer than a lease lasts.
 pub(crate) struct InFlight {
-    flight: Arc<Flight>,
+    pub(crate) flight: Arc<Flight>,
     pub(crate) lease: Arc<JobLease>,
 }
 
@@ -157,10 +153,6 @@ impl InFlight {
     /// Returns `true` if another worker has the job, or may have it.
     pub(crate) fn is_lost(&self) -> bool {
         self.lease.is_lost(self.flight.clock.now())
-    }
-
-    pub(crate) fn reporter(&self) -> &Reporter {
-        &self.flight.reporter
     }
 }
 

@@ -192,12 +192,10 @@ impl Inner {
 
     /// Leases a visible row, or removes it if it was cancelled.
     fn lease(&mut self, key: &Key, until: Timestamp, limit: &mut ClaimLimit) -> Option<Leased> {
-        let row = self.take(key)?;
-        let (was_lost, begins) = (row.state.is_held(), limit.begins(&row));
-        let token = Token(self.draw());
-        let job = rules::claim(&Row::from(&row), Lease { token, until }, begins)?.with(row);
-        self.insert(job.clone());
-        Some(Leased { job, token, until, was_lost })
+        let (job, token) = (self.take(key)?, Token(self.draw()));
+        let leased = rules::claim(job, Lease { token, until }, limit)?;
+        self.insert(leased.job.clone());
+        Some(leased)
     }
 }
 

@@ -4,7 +4,10 @@
 //! the same rules in the server's language. The conformance suite compares both with its model,
 //! which implements the rules independently.
 
-use super::{Again, Change, Entry, Key, Kind, Lease, Outcome, Put, State, Timestamp, When};
+use super::{
+    Again, Change, ClaimLimit, Entry, Key, Kind, Lease, Leased, Outcome, Put, State, Timestamp,
+    When,
+};
 use std::time::Duration;
 
 /// The part of a row that changes depend on and modify. The rest is the job itself: key, kind,
@@ -125,21 +128,22 @@ pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<O
     Ok(outcome)
 }
 
-/// The row after a claim that hands it out with this lease; `None` if the claim must remove the
-/// row, because it was cancelled. `begins`: the claim also begins the run, see
-/// [`ClaimLimit::begins`](super::ClaimLimit::begins).
-pub fn claim(row: &Row, lease: Lease, begins: bool) -> Option<Row> {
+/// The job that a claim hands out with this lease, with its row after the claim; `None` if the
+/// claim must remove the row, because it was cancelled. It also begins the run if its `limit`
+/// [allows that](ClaimLimit::begins).
+pub fn claim(job: Entry, lease: Lease, limit: &mut ClaimLimit) -> Option<Leased> {
     debug_assert!(
-        row.state.lease().is_none_or(|before| before.token < lease.token),
-        "tokens grow: {lease:?} follows {row:?}"
+        job.state.lease().is_none_or(|before| before.token < lease.token),
+        "tokens grow: {lease:?} follows {job:?}"
     );
-    debug_assert!(
-        !begins || row.state == State::Pending && row.attempt == 0,
-        "a claim begins first attempts only: {row:?}"
-    );
-    let leased = Row { visible_at: lease.until, state: State::Leased(lease), ..*row };
+    let (was_lost, begins) = (job.state.is_held(), limit.begins(&job));
+    if matches!(job.state, State::Closed(_)) {
+        return None;
+    }
+    let (Lease { token, until }, row) = (lease, Row::from(&job));
+    let leased = Row { visible_at: until, state: State::Leased(lease), ..row };
     let claimed = if begins { begun(&leased, lease) } else { leased };
-    (!matches!(row.state, State::Closed(_))).then_some(claimed)
+    Some(Leased { job: claimed.with(job), token, until, was_lost })
 }
 
 fn begun(row: &Row, lease: Lease) -> Row {

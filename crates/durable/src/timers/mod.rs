@@ -320,7 +320,7 @@ impl Timers {
 
     /// Counters and distributions of this program.
     pub fn snapshot(&self) -> Snapshot {
-        let in_flight = self.shards.iter().map(|shard| shard.flight.count()).sum();
+        let in_flight = self.shards.iter().map(|shard| shard.flight.leases.lock().len()).sum();
         let mut snapshot = self.shared().reporter.counters.snapshot(in_flight);
         for shard in &*self.shards {
             for (name, value) in &*shard.gauges.lock() {
