@@ -71,7 +71,7 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the deadline of the first job of a shard, if it was cancelled; and when few of very many jobs of a shard are left, to release memory |
+//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the deadline of the first job of a shard, if it was cancelled; and to release memory, when a shard that had very many jobs has few left |
 //! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
@@ -109,8 +109,9 @@
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
 //! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held for one
 //!    such call, for the expiry of at most 64 timers, or for all entries of the shard while memory
-//!    is released. The leader never waits for the receiver of a channel. A stop that a job calls
-//!    does not wait for runs that have not begun, or that only its own thread could continue.
+//!    is released. The leader never waits for the receiver of a channel. If a job calls
+//!    [`stop`](Service::stop), the stop does not wait for that run. If the service has no other
+//!    thread, a drain returns the other jobs, and no stop waits for async jobs of this thread.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
 //!    The same holds for each time in the lists and ranges of a cron line. If the wall clock is
 //!    set, or the machine was suspended, jobs for a time of day follow within a minute. No other

@@ -61,7 +61,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
 
     /// Releases the memory of a shard whose storm has ended, if nothing is due within [`QUIET`].
     /// Otherwise the driver looks again after this time. If several shards look at one moment, the
-    /// last finds it quiet, since the others have set the time of their next look.
+    /// last one finds it quiet, since the others have set the time of their next look.
     pub(crate) fn shrink_if_quiet(&self, shard: u32, now: Moment) {
         let soon = self.ticks.not_before(now.saturating_add(QUIET));
         let mut others = (0..).zip(&self.shards).filter(|(number, _)| *number != shard);
