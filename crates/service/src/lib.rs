@@ -84,9 +84,9 @@
 //! release memory when a shard that had 65,536 jobs or more has 1,024 or fewer left, see
 //! [`Handle::compact`].
 //!
-//! **Resolution.** A [tick](Builder::tick) is 50 microseconds by default. At 100,000 runs a second
-//! it takes about twice the processor time of a tick of a millisecond. Jobs with a
-//! [`slack`](OneShot::slack) share wake-ups.
+//! **Resolution.** A [tick](Builder::tick) is 50 microseconds by default. At 100,000 runs a second,
+//! a service with this tick takes about twice the processor time of one with a tick of a
+//! millisecond. Jobs with a [`slack`](OneShot::slack) share wake-ups.
 //!
 //! # Guarantees
 //!
@@ -110,8 +110,9 @@
 //! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held for one
 //!    such call, for the expiry of at most 64 timers, or for all entries of the shard while memory
 //!    is released. The leader never waits for the receiver of a channel. If a job calls
-//!    [`stop`](Service::stop), the stop does not wait for that run. If the service has no other
-//!    thread, a drain returns the other jobs, and no stop waits for async jobs of this thread.
+//!    [`stop`](Service::stop), the stop does not wait for that run. If the thread of that run is
+//!    the only one of the service, a drain returns the other jobs instead of running them, and no
+//!    stop waits for async jobs of that thread.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
 //!    The same holds for each time in the lists and ranges of a cron line. If the wall clock is
 //!    set, or the machine was suspended, jobs for a time of day follow within a minute. No other
