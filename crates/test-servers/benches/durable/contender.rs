@@ -119,15 +119,23 @@ impl Entry {
             "postgres" => "PostgreSQL, a sync for each commit",
             _ => "the same database bare: it does not compete",
         };
-        let (name, has_location, entry) = (self.name, self.location.is_some(), Arc::new(self));
-        let (prepared, is_bare) = (Arc::clone(&entry), name.starts_with("bare-"));
-        Contender::new(name, about, move |experiment, load| entry.play(experiment, load))
-            .only(|it| match it {
-                DurableExperiment::Waking => has_location && !is_bare,
-                DurableExperiment::Late => !is_bare,
-                _ => true,
-            })
+        let entry = Arc::new(self);
+        let [played, prepared] = [(); 2].map(|()| Arc::clone(&entry));
+        Contender::new(entry.name, about, move |experiment, load| played.play(experiment, load))
+            .only(|it| entry.plays(it))
             .prepared(move |load| prepared.fill(load))
+    }
+
+    /// Returns `false` if it has no figures for an experiment.
+    fn plays(&self, experiment: DurableExperiment) -> bool {
+        let is_bare = self.name.starts_with("bare-");
+        match experiment {
+            // A bare database wakes no program, and the store in memory has no other process.
+            DurableExperiment::Waking => !is_bare && self.location.is_some(),
+            // A bare database runs no program.
+            DurableExperiment::Late => !is_bare,
+            _ => true,
+        }
     }
 
     fn fill(&self, load: &Load) -> Result<()> {
@@ -141,11 +149,11 @@ impl Entry {
 
     fn play(&self, experiment: DurableExperiment, load: &Load) -> Result<Played> {
         let figures = match (experiment, &self.location) {
+            // It was named on the command line.
+            _ if !self.plays(experiment) => Vec::new(),
             (DurableExperiment::Waking, Some(location)) => {
                 wake::play(load, (self.name, location), open_store(self.name, location)?)?
             }
-            // The store in memory has no other process.
-            (DurableExperiment::Waking, None) => Vec::new(),
             (DurableExperiment::Opening, _) => {
                 let jobs = load.jobs as usize;
                 let size = self.size.get().map(|its| Figure::bytes("bytes/job", *its, jobs));

@@ -4,8 +4,8 @@
 //! acknowledgements, which share one disk. Each is due at a whole millisecond.
 
 use crate::experiment::Load;
+use crate::measure::{nanos, quantile, wait_for_runs};
 use crate::storage::{KIND, PAYLOAD, key};
-use crate::wake::{nanos, quantile};
 use anyhow::{Result, ensure};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -36,15 +36,11 @@ pub(crate) fn play(load: &Load, store: Box<dyn Store>) -> Result<Vec<Figure>> {
         commits.push(durable.after(DELAY).key(key(job)).submit_bytes(KIND, PAYLOAD));
     }
     commits.into_iter().try_for_each(|commit| commit.wait().map(drop))?;
-    let ran = || late.lock().unwrap_or_else(PoisonError::into_inner).len();
-    let patience = Instant::now();
-    while ran() < count as usize {
-        ensure!(patience.elapsed() < Duration::from_secs(10), "{} of {count} jobs ran", ran());
-        thread::sleep(Duration::from_millis(5));
-    }
+    let all = || late.lock().unwrap_or_else(PoisonError::into_inner);
+    wait_for_runs(count.into(), Duration::from_secs(10), || all().len() as u64)?;
     let snapshot = durable.snapshot();
     durable.stop();
-    let mut late = late.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut late = all();
     ensure!(late.len() == count as usize, "{} runs of {count} jobs", late.len());
     let micros = |name, micros: u64| Figure::time(name, 1_000.0 * micros as f64);
     Ok(vec![

@@ -18,6 +18,7 @@ mod contender;
 mod experiment;
 mod floor;
 mod late;
+mod measure;
 mod play;
 mod size;
 mod storage;

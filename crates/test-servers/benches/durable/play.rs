@@ -4,6 +4,7 @@ use crate::client::{Client, GroupCommit};
 use crate::contender::Opened;
 use crate::experiment::{DurableExperiment, Load};
 use crate::late;
+use crate::measure::wait_for_runs;
 use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::sync::Arc;
@@ -66,7 +67,7 @@ impl Load {
             DurableExperiment::Opening => self.opening(open),
             DurableExperiment::Late => match open()? {
                 Opened::Store(store) => late::play(self, store),
-                Opened::BareDatabase(_) => Ok(Vec::new()),
+                Opened::BareDatabase(_) => unreachable!("it runs no program"),
             },
             DurableExperiment::Waking => unreachable!("`wake::play` plays it"),
         }
@@ -227,10 +228,7 @@ fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
     thread::sleep(Duration::from_millis(2));
     let begun = Instant::now();
     let durable = Durable::start(store, handlers)?;
-    while ran.load(Ordering::Relaxed) < due {
-        thread::sleep(Duration::from_millis(1));
-        ensure!(begun.elapsed() < Duration::from_secs(600), "only {ran:?} of {due} jobs ran");
-    }
+    wait_for_runs(due, Duration::from_secs(600), || ran.load(Ordering::Relaxed))?;
     durable.stop();
     let ran = ran.load(Ordering::Relaxed);
     ensure!(ran == due, "{ran} runs of {due} jobs");

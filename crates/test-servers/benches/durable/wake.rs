@@ -5,13 +5,14 @@
 
 use crate::contender::open_store;
 use crate::experiment::Load;
+use crate::measure::{nanos, quantile, wait_for_runs};
 use crate::storage::{DirectStore, JobStorage, KIND, Request};
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
 use wheelhouse_frame::{Figure, threads};
@@ -21,12 +22,6 @@ const FIRST: u64 = 1 << 40;
 
 /// Runs of jobs: the nanosecond at which each began.
 type Runs = Arc<Mutex<HashMap<u64, u64>>>;
-
-/// Nanoseconds since 1970.
-pub(crate) fn nanos() -> u64 {
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
-}
 
 /// The second process: commits due jobs one by one, and prints for each its number, when its commit
 /// had returned, and how long that took.
@@ -98,14 +93,9 @@ fn latencies(
     let child = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn()?;
     let output = child.wait_with_output()?;
     ensure!(output.status.success(), "the second process failed: {}", output.status);
-    let patience = Instant::now();
-    let all = || runs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    while (all().len() as u64) < count {
-        let ran = all().len();
-        ensure!(patience.elapsed() < Duration::from_secs(5), "only {ran} of {count} jobs ran");
-        thread::sleep(Duration::from_millis(5));
-    }
-    let (runs, output) = (all(), String::from_utf8(output.stdout)?);
+    let all = || runs.lock().unwrap_or_else(PoisonError::into_inner);
+    wait_for_runs(count, Duration::from_secs(5), || all().len() as u64)?;
+    let (runs, output) = (all().clone(), String::from_utf8(output.stdout)?);
     let (mut waits, mut commits) = (Vec::new(), Vec::new());
     for line in output.lines() {
         let numbers: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
@@ -115,12 +105,6 @@ fn latencies(
         commits.push(took);
     }
     Ok((waits, commits))
-}
-
-pub(crate) fn quantile(values: &mut [u64], percent: usize) -> f64 {
-    values.sort_unstable();
-    let at = (values.len() * percent / 100).min(values.len().saturating_sub(1));
-    values.get(at).copied().unwrap_or(0) as f64
 }
 
 /// How often threads of durable timers were woken so far. `None` where the system does not say.
