@@ -128,22 +128,21 @@ impl Table for Batch {
         Ok(())
     }
 
-    fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
+    fn remove(&mut self, key: &Key, _: &Row) -> Result<(), Infallible> {
         let cached = self.changed(key);
         (cached.row, cached.job) = (None, None);
         Ok(())
     }
 
-    fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
+    fn bury(&mut self, key: &Key, row: &Row, reason: &str) -> Result<(), Infallible> {
         let cached = self.changed(key);
         debug_assert!(
             cached.stored.is_some() && cached.job.is_none(),
             "only a row of the server can be buried: {key}"
         );
         // The run may have begun in this batch.
-        let attempt = cached.row.map_or(0, |row| row.attempt);
-        self.burials.push((key.clone(), attempt, reason.to_owned()));
-        self.remove(key)
+        self.burials.push((key.clone(), row.attempt, reason.to_owned()));
+        self.remove(key, row)
     }
 
     fn dead(&mut self, generation: u64) -> Result<Option<Entry>, Infallible> {

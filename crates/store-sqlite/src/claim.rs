@@ -1,7 +1,7 @@
 //! Claims, within a transaction.
 
 use crate::commit::Batch;
-use crate::row::{self, columns, entry_columns, limit, millis, number, time};
+use crate::row::{self, columns, entry_columns, limit, millis, number, signed, time};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use std::collections::BinaryHeap;
 use std::time::Duration;
@@ -36,10 +36,10 @@ impl Claim {
         let (mut leased, mut bytes, mut limit) = (Vec::new(), 0, self.limit);
         loop {
             let want = self.limit.jobs - leased.len();
-            let keys = visible(batch, kinds, want)?;
-            let full = keys.len() == want;
-            for key in keys {
-                let Some(job) = find(batch.connection, &key)? else { continue };
+            let generations = visible(batch, kinds, want)?;
+            let full = generations.len() == want;
+            for generation in generations {
+                let job = read(batch.connection, generation)?;
                 // A cancelled job is removed instead of leased, so it does not count.
                 if !matches!(job.state, State::Closed(_)) {
                     bytes += job.payload.len();
@@ -65,20 +65,19 @@ impl Claim {
     ) -> Result<Option<Leased>> {
         debug_assert!(job.visible_at <= batch.now.0, "not visible yet: {job:?}");
         let until = batch.now.1.saturating_add(self.visibility);
-        let (key, token) = (job.key.clone(), Token(batch.draw()));
+        let (key, row, token) = (job.key.clone(), Row::from(&job), Token(batch.draw()));
         let Some(leased) = claim(job, Lease { token, until }, limit) else {
-            batch.remove(&key)?;
+            batch.remove(&key, &row)?;
             return Ok(None);
         };
         let set = "
             UPDATE job SET visible_at = ?1, attempt = ?2, state = ?3, token = ?4, until = ?5,
                 holder = ?6
-            WHERE key = ?7";
-        let [_, visible_at, _, _, attempt, state, number, end] = columns(&Row::from(&leased.job));
-        let name = key.as_bytes();
-        let values = params![visible_at, attempt, state, number, end, self.holder, name];
+            WHERE generation = ?7";
+        let [_, visible_at, its, _, attempt, state, number, end] = columns(&Row::from(&leased.job));
+        let values = params![visible_at, attempt, state, number, end, self.holder, its];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
-        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
+        debug_assert_eq!(changed, 1, "{row:?} was read in this transaction");
         batch.wrote = true;
         Ok(Some(leased))
     }
@@ -90,20 +89,25 @@ pub(crate) fn find(connection: &Connection, key: &Key) -> Result<Option<Entry>> 
     select.query_row([key.as_bytes()], row::entry).optional()
 }
 
-/// The keys of the first visible rows of these kinds, in order. It reads only the index, and of
-/// each kind no row after the last of the first `max` so far: O(k log n), and O(max log k) rows if
-/// the kinds are mixed.
-fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
+/// The row of a generation, which an index has named.
+fn read(connection: &Connection, generation: u64) -> Result<Entry> {
+    let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE generation = ?1");
+    connection.prepare_cached(select)?.query_row([signed(generation)], row::entry)
+}
+
+/// The generations of the first visible rows of these kinds, in order. It reads only the index, and
+/// of each kind no row after the last of the first `max` so far: O(k log n), and O(max log k) rows
+/// if the kinds are mixed.
+fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<u64>> {
     let mut select = batch.connection.prepare_cached(
-        "SELECT visible_at, generation, key FROM job
+        "SELECT visible_at, generation FROM job
          WHERE kind = ?1 AND visible_at <= ?2 ORDER BY visible_at, generation LIMIT ?3",
     )?;
     // The first rows so far, with the last of them on top.
     let mut first = BinaryHeap::new();
     for kind in kinds.iter() {
         let values = params![&**kind, millis(batch.now.0), limit(max)];
-        let rows = select
-            .query_map(values, |sql| Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?)))?;
+        let rows = select.query_map(values, |sql| Ok((time(sql, 0)?, number(sql, 1)?)))?;
         for row in rows {
             let row = row?;
             if first.len() == max {
@@ -115,5 +119,5 @@ fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
             first.push(row);
         }
     }
-    Ok(first.into_sorted_vec().into_iter().map(|(.., key)| key).collect())
+    Ok(first.into_sorted_vec().into_iter().map(|(_, generation)| generation).collect())
 }

@@ -111,9 +111,7 @@ fn carry_out(
     changes: &[Change],
 ) -> Result<(Vec<Outcome>, bool)> {
     let mut batch = Batch::begin(connection, clock)?;
-    let now = batch.now;
-    let outcomes = changes.iter().map(|change| apply(&mut batch, change, now));
-    let outcomes = outcomes.collect::<Result<_>>()?;
+    let outcomes = changes.iter().map(|change| batch.apply(change)).collect::<Result<_>>()?;
     batch.finish(clock)?;
     Ok((outcomes, batch.is_earlier()?))
 }
@@ -143,6 +141,22 @@ impl<'a> Batch<'a> {
         let micros = now.0.as_millis().saturating_mul(1000);
         let (last, pending) = (last.max(micros), BTreeMap::new());
         Ok(Self { connection, now, last, wrote: false, pending })
+    }
+
+    /// Carries out a change. The usual end of a run is one statement that finds and removes the
+    /// row. With a read before it, a claim and its ack would take 16 us instead of 14.
+    fn apply(&mut self, change: &Change) -> Result<Outcome> {
+        if let Change::Ack { key, token, again: None } = change {
+            // State 3 is `Replaced`: such a row stays, with its newer generation.
+            let end = "DELETE FROM job WHERE key = ?1 AND token = ?2 AND state <> 3";
+            let mut end = self.connection.prepare_cached(end)?;
+            if end.execute(params![key.as_bytes(), signed(token.0)])? == 1 {
+                self.wrote = true;
+                return Ok(Outcome::Done);
+            }
+        }
+        let now = self.now;
+        apply(self, change, now)
     }
 
     /// Writes the last number and the latest time to `meta`, if a table was written to.
@@ -214,43 +228,42 @@ impl Table for Batch<'_> {
         Ok(())
     }
 
-    fn set(&mut self, key: &Key, row: &Row) -> Result<()> {
+    fn set(&mut self, _: &Key, row: &Row) -> Result<()> {
         let set = "
             UPDATE job SET due = ?1, visible_at = ?2, occurrence = ?3, attempt = ?4, state = ?5,
                 token = ?6, until = ?7, holder = iif(?6 IS NULL, NULL, holder)
-            WHERE key = ?8";
-        let [due, visible_at, _, occurrence, attempt, state, token, until] = columns(row);
-        let name = key.as_bytes();
-        let values = params![due, visible_at, occurrence, attempt, state, token, until, name];
+            WHERE generation = ?8";
+        let [due, visible_at, its, occurrence, attempt, state, token, until] = columns(row);
+        let values = params![due, visible_at, occurrence, attempt, state, token, until, its];
         let changed = self.connection.prepare_cached(set)?.execute(values)?;
-        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
+        debug_assert_eq!(changed, 1, "{row:?} was read in this transaction");
         self.wrote = true;
         if matches!(row.state, State::Pending | State::Replaced(_)) {
-            let kind = "SELECT kind FROM job WHERE key = ?1";
+            let kind = "SELECT kind FROM job WHERE generation = ?1";
             let mut kind = self.connection.prepare_cached(kind)?;
-            let kind: String = kind.query_row([key.as_bytes()], |row| row.get(0))?;
+            let kind: String = kind.query_row([its], |row| row.get(0))?;
             self.wrote_pending(&kind, row.visible_at);
         }
         Ok(())
     }
 
-    fn remove(&mut self, key: &Key) -> Result<()> {
-        let delete = "DELETE FROM job WHERE key = ?1";
-        let changed = self.connection.prepare_cached(delete)?.execute([key.as_bytes()])?;
-        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
+    fn remove(&mut self, _: &Key, row: &Row) -> Result<()> {
+        let delete = "DELETE FROM job WHERE generation = ?1";
+        let changed = self.connection.prepare_cached(delete)?.execute([signed(row.generation)])?;
+        debug_assert_eq!(changed, 1, "{row:?} was read in this transaction");
         self.wrote = true;
         Ok(())
     }
 
-    fn bury(&mut self, key: &Key, reason: &str) -> Result<()> {
+    fn bury(&mut self, key: &Key, row: &Row, reason: &str) -> Result<()> {
         let bury = "
             INSERT INTO dead (generation, key, kind, due, occurrence, attempt, policy, payload,
                 reason, at)
             SELECT generation, key, kind, due, occurrence, attempt, policy, payload, ?2, ?3
-            FROM job WHERE key = ?1";
-        let values = params![key.as_bytes(), reason, millis(self.now.0)];
+            FROM job WHERE generation = ?1";
+        let values = params![signed(row.generation), reason, millis(self.now.0)];
         self.connection.prepare_cached(bury)?.execute(values)?;
-        self.remove(key)
+        self.remove(key, row)
     }
 
     fn dead(&mut self, generation: u64) -> Result<Option<Entry>> {

@@ -33,12 +33,13 @@ pub(crate) fn store_error(error: Error) -> StoreError {
 }
 
 /// Converts an error without a code of SQLite: a value that the statements of this crate cannot
-/// have written, or an unexpected error.
+/// have written, a missing row that an index names, or an unexpected error.
 fn not_sqlite(error: Error) -> StoreError {
     match error {
         Error::FromSqlConversionFailure(..)
         | Error::IntegralValueOutOfRange(..)
         | Error::InvalidColumnType(..)
+        | Error::QueryReturnedNoRows
         | Error::Utf8Error(..) => StoreError::Damaged(error.to_string()),
         _ => StoreError::Io(io::Error::other(error)),
     }

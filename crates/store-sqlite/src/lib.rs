@@ -21,9 +21,10 @@
 //! # How it works
 //!
 //! ```text
-//!  orders.timers   job   by key           -> the whole row         (a table without row numbers)
-//!                        by kind, visible_at, generation -> key    (the order; a claim reads it)
-//!                        by holder, if leased -> key               (leases of a dead holder)
+//!  orders.timers   job   by generation    -> the whole row
+//!                        by key           -> generation
+//!                        by kind, visible_at -> generation         (the order; a claim reads it)
+//!                        by holder, if leased -> generation        (leases of a dead holder)
 //!                  dead  by generation    -> the row, reason, time
 //!                  meta  epoch, last number drawn, latest time seen
 //!  orders.timers-wal, -shm                SQLite's journal; part of the store while it is open
@@ -67,11 +68,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | a change | a search and a write in each of two B-trees |
+//! | a change | a search and a write in each of two B-trees; three if it adds or removes a job |
 //! | a batch | one sync, none if it only begins runs |
 //! | a batch that schedules jobs | one more search for each kind, and a read of one byte if it wakes programs |
 //! | a claim | the same as a change for each leased job, and one sync; no write if no job is leased |
 //! | opening | a few pages, whatever the number of jobs; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
+//! | opening a file of format 1 | every job is copied, some microseconds for each |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
 //! | a commit, or a claim that leases jobs | six `stat` calls, to check that the files are still there |
 //! | any other call | three of them |

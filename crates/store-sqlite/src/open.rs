@@ -171,17 +171,16 @@ fn journal_mode(connection: &Connection) -> Result<String, StoreError> {
     }
 }
 
-/// Creates the tables if there are none, takes an epoch, and frees the leases of dead holders.
+/// Creates or converts the tables, takes an epoch, and frees the leases of dead holders.
 fn begin(
     connection: &mut Connection,
     path: &Path,
     clock: &StoreClock,
 ) -> Result<Holder, StoreError> {
     let transaction = transaction(connection)?;
-    // Another process may have made them since.
-    if !schema::has_tables(&transaction)? {
-        schema::create(&transaction)?;
-    }
+    // Another process may have made them since, also those of a newer version.
+    schema::has_tables(&transaction)?;
+    schema::create(&transaction)?;
     let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;
     holder::clear(&transaction, path, now)?;
     let holder = Holder::next(&transaction, path)?;

@@ -1,24 +1,25 @@
-//! The tables of format 1, and the check whether a file has them.
+//! The tables of format 2, and the check whether a file has them.
 
 use crate::error::store_error;
 use rusqlite::Connection;
 use wheelhouse_durable::store::StoreError;
 
 /// The newest known format, in `user_version`.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// The `application_id` of a store's file: `whel`, as `file` and SQLite's tools show it.
 const APPLICATION: u32 = u32::from_be_bytes(*b"whel");
 
-/// `job` is `WITHOUT ROWID`, because rows are read and written as a whole by key: one search
-/// instead of two. `job_order` has the order in which jobs are handed out. `job_held` has only
-/// leased rows, so that the leases of a dead process are found without a walk over all rows.
-const TABLES: &str = "
+/// The jobs. `generation` is the row number of SQLite: jobs that were scheduled together are on the
+/// same pages, however their keys look, so a claim of many jobs writes few pages. `job_order` has
+/// the order in which jobs are handed out: its entries end with the row number. `job_held` has
+/// only leased rows, so that the leases of a dead process are found without a walk over all rows.
+const JOBS: &str = "
     CREATE TABLE job (
-        key BLOB PRIMARY KEY NOT NULL,
+        generation INTEGER PRIMARY KEY NOT NULL,
+        key BLOB UNIQUE NOT NULL,
         kind TEXT NOT NULL,
         visible_at INTEGER NOT NULL,
-        generation INTEGER NOT NULL,
         state INTEGER NOT NULL, -- 0 pending (leased, if it has a token), 1 begun, 2 closed,
                                 -- 3 replaced
         token INTEGER,
@@ -29,9 +30,12 @@ const TABLES: &str = "
         attempt INTEGER NOT NULL,
         policy TEXT NOT NULL,
         payload BLOB NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE UNIQUE INDEX job_order ON job (kind, visible_at, generation);
+    ) STRICT;
+    CREATE INDEX job_order ON job (kind, visible_at);
     CREATE INDEX job_held ON job (holder) WHERE holder IS NOT NULL;
+";
+
+const OTHERS: &str = "
     CREATE TABLE dead (
         generation INTEGER PRIMARY KEY NOT NULL,
         key BLOB NOT NULL,
@@ -51,6 +55,17 @@ const TABLES: &str = "
         high_water INTEGER NOT NULL -- latest time that a commit has seen
     ) STRICT;
     INSERT INTO meta VALUES (1, 0, 0, 0);
+";
+
+/// Format 1 had the same columns of `job`, in a table without row numbers. Calls that only read
+/// work on both.
+const COPY_JOBS: &str = "
+    INSERT INTO job (generation, key, kind, visible_at, state, token, until, holder, due,
+        occurrence, attempt, policy, payload)
+    SELECT generation, key, kind, visible_at, state, token, until, holder, due, occurrence,
+        attempt, policy, payload
+    FROM job_1 ORDER BY generation;
+    DROP TABLE job_1;
 ";
 
 /// The format of a store's file.
@@ -82,9 +97,23 @@ pub(crate) fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
     }
 }
 
-/// Creates the tables in an empty file. The connection must be in a writing transaction.
+/// Creates the tables in an empty file, or converts those of format 1. The connection must be in a
+/// writing transaction, which nothing else has written in.
 pub(crate) fn create(connection: &Connection) -> Result<(), StoreError> {
-    let ours = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};");
-    connection.execute_batch(&ours).map_err(store_error)?;
-    connection.execute_batch(TABLES).map_err(store_error)
+    let run = |sql: &str| connection.execute_batch(sql).map_err(store_error);
+    match format(connection)? {
+        FORMAT => return Ok(()),
+        1 => {
+            // The names of its indexes are needed for those of the new table.
+            run("ALTER TABLE job RENAME TO job_1; DROP INDEX job_order; DROP INDEX job_held;")?;
+            run(JOBS)?;
+            run(COPY_JOBS)?;
+        }
+        _ => {
+            run(&format!("PRAGMA application_id = {APPLICATION}"))?;
+            run(JOBS)?;
+            run(OTHERS)?;
+        }
+    }
+    run(&format!("PRAGMA user_version = {FORMAT}"))
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Mounted, manual, temporary};
 use rusqlite::Connection;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
 use wheelhouse_store_conformance::jobs::{
     KIND, LEASE, ack, cancel, claim, commit, fails, job, lease, one, put, rows,
@@ -29,11 +29,11 @@ fn newer_and_foreign_files_are_not_touched() {
     Connection::open(&shop).unwrap().execute_batch("CREATE TABLE shop (name TEXT)").unwrap();
     fs::write(&letter, "Dear reader, this is no database. ".repeat(100)).unwrap();
     some_jobs(&newer, 3);
-    Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
     for path in [shop, letter, newer] {
         let before = fs::read(&path).unwrap();
         let error = SqliteStore::open(&path).expect_err("it is refused");
-        let is_newer = matches!(error, StoreError::Format { found: 2, known: 1 });
+        let is_newer = matches!(error, StoreError::Format { found: 3, known: 2 });
         assert!(is_newer || matches!(error, StoreError::Foreign(_)), "{error:?}");
         assert_eq!(is_newer, path.ends_with("newer"));
         assert_eq!(fs::read(&path).unwrap(), before);
@@ -122,7 +122,7 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     assert!(matches!(claim, Err(StoreError::Refused(_))));
     let (_, next) = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE).unwrap();
     assert!(next.visible_at.is_some(), "the time of the next job can be read");
-    assert_eq!(store.format().unwrap(), 1);
+    assert_eq!(store.format().unwrap(), FORMAT);
     drop(store);
     assert!(SqliteStore::open_to_read(folder.path().join("none")).is_err());
 
@@ -211,28 +211,40 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
     store.verify().unwrap();
 }
 
-/// The file of format 1, as the first version wrote it. Every later version must read it. Written
-/// by `write_the_golden_file`.
+/// A file of each format, as the first version of that format wrote it. Every later version must
+/// read it. Written by `write_the_golden_file`.
 #[test]
-fn the_golden_file_of_format_1_can_be_read() {
-    let (folder, path) = temporary();
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.timers");
-    fs::copy(golden, &path).unwrap();
-    // The program that wrote the file left this holder file.
-    fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
-    let (_, clock) = manual();
-    let mut store = SqliteStore::with_clock(&path, clock).unwrap();
-    store.verify().unwrap();
-    read_golden(&mut store);
+fn the_golden_files_of_all_formats_can_be_read() {
+    for format in 1..=FORMAT {
+        let (folder, path) = temporary();
+        fs::copy(golden(format), &path).unwrap();
+        // The program that wrote the file left this holder file.
+        fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
+        assert_eq!(rows(&mut SqliteStore::open_to_read(&path).unwrap()).len(), 2);
+        let (_, clock) = manual();
+        let mut store = SqliteStore::with_clock(&path, clock).unwrap();
+        store.verify().unwrap();
+        assert_eq!(store.format().unwrap(), FORMAT, "it is converted");
+        read_golden(&mut store);
+    }
+}
+
+/// The format that this version writes.
+const FORMAT: u32 = 2;
+
+fn golden(format: u32) -> PathBuf {
+    let golden = format!("tests/golden/format-{format}.timers");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(golden)
 }
 
 /// Run by hand, once for each format: `cargo test --test files -- --ignored golden`.
 #[test]
 #[ignore = "writes tests/golden"]
 fn write_the_golden_file() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-1.timers");
-    let _ = fs::remove_file(&path);
+    let (_folder, path) = temporary();
     let (_, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
     write_golden(&mut store);
+    drop(store);
+    fs::copy(&path, golden(FORMAT)).unwrap();
 }

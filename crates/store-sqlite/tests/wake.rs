@@ -111,7 +111,7 @@ fn dies_before_its_signal() {
     println!("ready");
     wait_until("the parent's word", || go(&path).exists());
     let insert = "INSERT INTO job VALUES
-        (x'61', 'work/1', 1, 1, 0, NULL, NULL, NULL, 1, 0, 0, '', x'')";
+        (1, x'61', 'work/1', 1, 0, NULL, NULL, NULL, 1, 0, 0, '', x'')";
     silent.execute(insert, ()).unwrap();
     std::process::abort();
 }

@@ -228,12 +228,12 @@ impl Table for Inner {
         Ok(())
     }
 
-    fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
+    fn remove(&mut self, key: &Key, _: &Row) -> Result<(), Infallible> {
         self.take(key);
         Ok(())
     }
 
-    fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
+    fn bury(&mut self, key: &Key, _: &Row, reason: &str) -> Result<(), Infallible> {
         if let Some(row) = self.take(key) {
             let job = Entry { visible_at: row.due, state: State::Pending, ..row };
             let dead = Dead { job, reason: reason.to_owned(), at: self.now };

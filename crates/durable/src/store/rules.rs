@@ -87,11 +87,11 @@ pub trait Table {
     /// Updates the row of the key, which keeps its job.
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Self::Error>;
 
-    /// Removes the row of the key.
-    fn remove(&mut self, key: &Key) -> Result<(), Self::Error>;
+    /// Removes the row of the key, which is `row`.
+    fn remove(&mut self, key: &Key, row: &Row) -> Result<(), Self::Error>;
 
-    /// Turns the row of the key into a dead letter.
-    fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Self::Error>;
+    /// Turns the row of the key, which is `row`, into a dead letter.
+    fn bury(&mut self, key: &Key, row: &Row, reason: &str) -> Result<(), Self::Error>;
 
     /// The job of the dead letter of a generation.
     fn dead(&mut self, generation: u64) -> Result<Option<Entry>, Self::Error>;
@@ -122,8 +122,8 @@ pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<O
             debug_assert!(row.may_become(&after), "{change:?}: {row:?} became {after:?}");
             table.set(key, &after)?;
         }
-        Step::Remove => table.remove(key)?,
-        Step::Bury(reason) => table.bury(key, reason)?,
+        Step::Remove => table.remove(key, &row)?,
+        Step::Bury(reason) => table.bury(key, &row, reason)?,
     }
     Ok(outcome)
 }
