@@ -41,9 +41,9 @@ pub struct Play {
     /// The structure.
     #[arg(long)]
     pub backend: String,
-    /// The operations.
-    #[arg(long)]
-    pub pair: Pair,
+    /// The operations, of which each pair runs many times before the next one.
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub pairs: Vec<Pair>,
     /// The number of timers.
     #[arg(long)]
     pub n: u64,
@@ -132,13 +132,13 @@ pub(crate) fn compared(one: &str, other: &str, measure: &str) -> Vec<(f64, f64)>
 }
 
 /// Counts each pair of operations, several structures at a time, and returns the means over the
-/// seeds. `count` returns the instructions of one pair. Takes a minute or two.
-pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<RecordedPair>> {
+/// seeds. `count` returns the instructions of each pair that is played. Takes a minute or two.
+pub fn count(count: impl Fn(&Play) -> Result<Vec<f64>> + Sync) -> Result<Vec<RecordedPair>> {
     let all = BACKENDS.iter().flat_map(|backend| RECORDED.map(|pair| (*backend, pair)));
     let all: Vec<_> = all.flat_map(|(backend, pair)| SIZES.map(|n| (backend, pair, n))).collect();
     let mean = |(backend, pair, n): (&'static str, Pair, u64)| {
-        let play = |seed| count(&Play { backend: backend.to_owned(), pair, n, seed });
-        let counts = SEEDS.map(play).collect::<Result<Vec<_>>>()?;
+        let play = |seed| count(&Play { backend: backend.to_owned(), pairs: vec![pair], n, seed });
+        let counts = SEEDS.map(play).collect::<Result<Vec<_>>>()?.concat();
         let instructions = (100.0 * mean(&counts)).round() / 100.0;
         Ok(RecordedPair { backend: backend.to_owned(), pair, n, instructions })
     };
@@ -157,7 +157,7 @@ const CHECKED: [(&str, u64); 5] = [
 ];
 /// An insertion into this structure walks half of all timers. A check that does not notice it finds
 /// nothing.
-const CONTROL: (&str, u64, Pair) = ("sorted-list", 1 << 10, Pair::StopStart);
+const CONTROL: (&str, u64) = ("sorted-list", 1 << 10);
 /// The share by which they may grow: one more heap level stays below it, a walk of all timers does
 /// not.
 const GROWTH: f64 = 0.2;
@@ -165,25 +165,31 @@ const GROWTH: f64 = 0.2;
 const DRIFT: f64 = 0.05;
 
 /// The operations whose instructions grow too much from n to 2n: they visit all timers, counted or
-/// not. `count` returns the instructions of one pair.
+/// not. `count` returns the instructions of each pair that is played. All pairs are played on one
+/// structure, because most of the time is spent to fill it.
 ///
 /// # Errors
 ///
 /// If counting fails, or the instructions of a structure that visits all timers do not grow.
-pub fn growing_pairs(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<String>> {
-    let checked = CHECKED.iter().flat_map(|(backend, n)| Pair::ALL.map(|it| (*backend, *n, it)));
-    let all: Vec<_> = checked.chain([CONTROL]).collect();
-    let growing = |(backend, n, pair): (&'static str, u64, Pair)| {
-        let play = |n| count(&Play { backend: backend.to_owned(), pair, n, seed: 1 });
-        let (few, many) = (play(n)?, play(2 * n)?);
-        let (pair, twice) = (pair.name(), 2 * n);
-        let described =
-            format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {twice}");
-        Ok((many > (1.0 + GROWTH) * few).then_some(described))
+pub fn growing_pairs(count: impl Fn(&Play) -> Result<Vec<f64>> + Sync) -> Result<Vec<String>> {
+    let all = [&CHECKED[..], &[CONTROL]].concat();
+    let growing = |(backend, n): (&'static str, u64)| {
+        let pairs = Pair::ALL;
+        let play =
+            |n| count(&Play { backend: backend.to_owned(), pairs: pairs.into(), n, seed: 1 });
+        let twice = 2 * n;
+        let counts = play(n)?.into_iter().zip(play(twice)?);
+        let grow = pairs.iter().zip(counts).filter(|(_, (few, many))| *many > (1.0 + GROWTH) * few);
+        let describe = |(pair, (few, many)): (&Pair, (f64, f64))| {
+            let pair = pair.name();
+            format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {twice}")
+        };
+        Ok(grow.map(describe).collect())
     };
     let mut found = processor::on_all(&all, growing).into_iter().collect::<Result<Vec<_>>>()?;
-    ensure!(found.pop().flatten().is_some(), "the walk of {} is not noticed", CONTROL.0);
-    Ok(found.into_iter().flatten().collect())
+    let control: Option<Vec<String>> = found.pop();
+    ensure!(control.is_some_and(|its| !its.is_empty()), "the walk of {} is not noticed", CONTROL.0);
+    Ok(found.concat())
 }
 
 /// The counts that differ from those on record.
@@ -210,7 +216,10 @@ mod tests {
 
     #[test]
     fn equal_counts_have_not_drifted() -> Result<()> {
-        let counted = count(|play| Ok(of_pair(&play.backend, play.pair, play.n)))?;
+        let of_play = |play: &Play| {
+            play.pairs.iter().map(|pair| of_pair(&play.backend, *pair, play.n)).collect()
+        };
+        let counted = count(|play| Ok(of_play(play)))?;
         assert!(counted.iter().all(|pair| pair.instructions > 100.0), "{counted:?}");
         assert_eq!(file_text(&counted)?, PAIRS_FILE, "the file is as the command writes it");
         assert_eq!(drifted(&counted), [] as [&str; 0]);
@@ -223,16 +232,21 @@ mod tests {
 
     #[test]
     fn uncounted_work_that_grows_with_n_is_found() -> Result<()> {
-        let walks = |play: &Play| if play.backend == CONTROL.0 { play.n as f64 } else { 0.0 };
-        assert_eq!(growing_pairs(|play| Ok(140.0 + walks(play)))?, [] as [&str; 0]);
-        let moves = |play: &Play| {
-            let moves = play.backend == "list-wheel" && play.pair == Pair::Move;
-            Ok(140.0 + walks(play) + if moves { play.n as f64 } else { 0.0 })
+        // The structures and pairs that visit all timers.
+        type Walks = fn(&str, Pair) -> bool;
+        let found_with = |walks: Walks| {
+            growing_pairs(|play| {
+                let walked = |pair| if walks(&play.backend, pair) { play.n as f64 } else { 0.0 };
+                Ok(play.pairs.iter().map(|pair| 140.0 + walked(*pair)).collect())
+            })
         };
-        let found = growing_pairs(moves)?;
+        assert_eq!(found_with(|backend, _| backend == CONTROL.0)?, [] as [&str; 0]);
+        let found = found_with(|backend, pair| {
+            backend == CONTROL.0 || backend == "list-wheel" && pair == Pair::Move
+        })?;
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("list-wheel, move: 1164 instructions at 1024"), "{found:?}");
-        let blind = growing_pairs(|_| Ok(140.0));
+        let blind = found_with(|_, _| false);
         assert!(blind.is_err_and(|error| error.to_string().contains("sorted-list is not noticed")));
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! function is in this crate and not with the claims, because other uses of a structure in the same
 //! crate would change what the compiler inlines. This crate has no other uses.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rand::RngExt;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -26,14 +26,16 @@ const PAIRS: u64 = 4_000;
 /// The name by which callgrind finds [`measured_operations`].
 const FUNCTION: &str = "play::measured_operations";
 
-/// Counts the instructions of one pair.
-pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
+/// Counts the instructions of each pair.
+pub(super) fn under_callgrind(play: &Play) -> Result<Vec<f64>> {
     let (n, seed) = (play.n.to_string(), play.seed.to_string());
-    let pair = play.pair.name();
-    let whom = ["play", "--backend", &play.backend, "--pair", pair].into_iter();
+    let pairs = play.pairs.iter().map(|pair| pair.name()).collect::<Vec<_>>().join(",");
+    let whom = ["play", "--backend", &play.backend, "--pairs", &pairs].into_iter();
     let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
-    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>())?;
-    Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
+    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>())?.calls;
+    let expected = play.pairs.len();
+    ensure!(counted.len() == expected, "{} calls instead of {expected}", counted.len());
+    Ok(counted.iter().map(|call| *call as f64 / PAIRS as f64).collect())
 }
 
 /// Counts the cache lines of all operations of a structure.
@@ -55,7 +57,7 @@ pub(super) fn run(play: &Play) -> Result<ExitCode> {
     }
     let mut find = Find(play, false);
     wheelhouse_registry::visit(&mut find);
-    anyhow::ensure!(find.1, "no backend is called '{}'", play.backend);
+    ensure!(find.1, "no backend is called '{}'", play.backend);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,11 +66,13 @@ fn fill_and_play<B: Backend>(play: &Play) {
     let mut timer = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> =
         (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
-    // Drawn beforehand, so that the count has only the structure and the few instructions of the
-    // loop.
-    let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
-    let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
-    measured_operations(&mut timer, &mut ids, &draws, play.pair);
+    for &pair in &play.pairs {
+        // Drawn beforehand, so that the count has only the structure and the few instructions of
+        // the loop.
+        let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
+        let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
+        measured_operations(&mut timer, &mut ids, &draws, pair);
+    }
     black_box(timer.len());
 }
 

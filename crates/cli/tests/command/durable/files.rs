@@ -70,8 +70,8 @@ fn a_file_that_is_none_of_ours_is_refused_and_none_is_made() {
     let foreign = scratch.path("foreign");
     Connection::open(&foreign).unwrap().execute("CREATE TABLE t (x)", ()).unwrap();
     let newer = scratch.path("newer");
-    drop(SqliteStore::open(&newer).unwrap());
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let format = SqliteStore::open(&newer).unwrap().format().unwrap();
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", format + 1).unwrap();
     let refused = [
         (scratch.path("missing"), "there is no file"),
         (scratch.path(""), "is a folder: name the file in it"),

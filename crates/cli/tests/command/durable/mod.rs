@@ -70,7 +70,8 @@ fn is_counted(arguments: &[&str], store: &str) {
     let ask =
         |format| succeeds(&[&["durable", "inspect"], arguments, &["--format", format]].concat());
     let all: Value = serde_json::from_str(&ask("json")).unwrap();
-    assert_eq!((&all["store"], &all["format"]), (&Value::from(store), &Value::from(1)));
+    assert_eq!(all["store"], store);
+    assert!(all["format"].as_u64() > Some(0), "{all}");
     let row = |at: usize, names: &[&str]| -> Vec<u64> {
         let value = |name: &&str| all["jobs"][at][*name].as_u64().unwrap();
         names.iter().map(value).collect()
