@@ -21,7 +21,7 @@ pub const DEFAULT_N: u64 = 1_000_000;
 /// Without `n`, the table is for [`DEFAULT_N`] if the run has it, otherwise for its largest n. A
 /// trace is shown at its own number of timers. The floor (the memory traffic that no timer facility
 /// can avoid) has a row and is never the best. A structure that answered wrongly has `WRONG`
-/// instead of figures. A tail has no best if the floor is within ×3 of it: that is machine noise.
+/// instead of figures. A tail has no best if it is at most 3 times the floor: noise of the machine.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, all_columns)
 }
@@ -214,8 +214,8 @@ fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
     notes.extend(workload_note(n, columns));
     if columns.iter().any(|column| matches!(column.kind, ColumnKind::Tail(..))) {
         notes.push(
-            "p99.99: one in ten thousand took longer. No winner is marked if the floor is within \
-             ×3 of the best: that is machine noise."
+            "p99.99: one in ten thousand took longer. No winner is marked if the best is at most \
+             3 times the floor, an empty loop: such times are noise of the machine."
                 .to_owned(),
         );
     }

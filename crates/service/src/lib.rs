@@ -71,7 +71,7 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the deadline of the first job of a shard, if it was cancelled; and to release memory, when a shard that had very many jobs has few left |
+//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the earliest deadline of a shard, if that job was cancelled; and to release memory, when a shard that had very many jobs has few left |
 //! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
@@ -98,23 +98,25 @@
 //! 3. **In order.** Jobs are dispatched in the order of the ticks of their deadlines. With one
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
-//!    are two exceptions. If the runs of a job with [`Missed::Burst`] take a period or longer, each
-//!    run that makes up for a missed period begins after all other jobs that are already due. And
-//!    when all jobs are [resumed](Handle::resume), jobs that came due in the pause keep their order
-//!    only among those that the same thread scheduled.
+//!    are two exceptions. A job with [`Missed::Burst`] whose runs take a period or longer can never
+//!    catch up: its missed runs begin after all other jobs that are due. And after a
+//!    [pause of the whole service](Handle::pause), the jobs that came due in it begin in the order
+//!    of their deadlines only within each shard: among the jobs that one thread scheduled, for
+//!    example.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
-//!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
+//!    cancel, a stop, and a call that refuses a job return the job itself: its closure or value,
+//!    and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held for one
-//!    such call, for the expiry of at most 64 timers, or for all entries of the shard while memory
-//!    is released. The leader never waits for the receiver of a channel. If a job calls
-//!    [`stop`](Service::stop), the stop does not wait for that run. If the thread of that run is
-//!    the only one of the service, a drain returns the other jobs instead of running them, and no
-//!    stop waits for async jobs of that thread.
+//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held during
+//!    one such call, during the expiry of at most 64 timers, or during one pass over the shard to
+//!    release memory. The leader never waits for the receiver of a channel. If a job calls
+//!    [`stop`](Service::stop), the stop does not wait for that run. In a service with one
+//!    thread nothing else can run meanwhile. So a stop that would run the remaining jobs returns
+//!    them instead, and no stop waits for async jobs of that thread.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!    The same holds for each time in the lists and ranges of a cron line. If the wall clock is
+//!    A cron line with several times of a day runs exactly once for each of them. If the wall clock is
 //!    set, or the machine was suspended, jobs for a time of day follow within a minute. No other
 //!    job is affected.
 //!
@@ -128,16 +130,16 @@
 //!
 //! # Recipes
 //!
-//! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers what is
-//! awaited under it, and nothing else.** `tokio::select!` polls no branch while the handler of
+//! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers the
+//! future that it is raced with, and nothing else.** `tokio::select!` polls no branch while the handler of
 //! another runs, so an `await` in a handler is outside of the deadline. Each `await` that depends
 //! on a peer belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async
 //! job with a [`limit`](OneShot::limit).
 //!
 //! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each read or write that
 //! completes postpones it, which only writes the deadline. If the task cannot watch a deadline
-//! itself, a job under the [key](OneShot::key) of the peer aborts the task, and any part of the
-//! program postpones that job by [`refresh`](Handle::refresh).
+//! itself, schedule a job that aborts the task, under the [key](OneShot::key) of the peer. Any part
+//! of the program that hears from the peer postpones that job by [`refresh`](Handle::refresh).
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]

@@ -36,8 +36,8 @@ fn sentence(place: &str, cells: &[&FrontCell]) -> String {
     let below: Vec<_> = below.map(|cell| format!("'{}'", cell.operation.name())).collect();
     let others = match below.as_slice() {
         [] => String::new(),
-        [one] => format!(", and {one} takes a constant number of steps"),
-        several => format!(", and {} take a constant number of steps", several.join(" and ")),
+        [one] => format!("; {one} even takes a constant number of steps"),
+        several => format!("; {} even take a constant number of steps", several.join(" and ")),
     };
     format!("{place} {holds}{others}.")
 }

@@ -45,8 +45,9 @@ pub fn brief(front: &Front) -> Table {
 /// How wide a name may be on a terminal.
 const NAME: usize = 14;
 
-const SIGNS: &str = "✓ the claim holds, ✗ it does not, ? undecided. A claim O(...) is an upper \
-    bound. The class of the counted steps (constant, log, linear) is exact.";
+const SIGNS: &str = "✓ the claim holds, ✗ it does not, ? undecided, no sign: no claim. A claim \
+    O(...) is an upper bound. The class of the counted steps (constant, log, linear) is no bound, \
+    but their growth.";
 
 fn table(front: &Front, field: fn(&FrontCell) -> String) -> Table {
     let operations = Operation::ALL.map(|it| Column::left(it.name()));

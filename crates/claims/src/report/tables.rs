@@ -22,16 +22,17 @@ pub fn tally(judgement: &Judgement) -> String {
             Origin::Ours => "our own",
             Origin::Literature => "from the literature",
         };
-        let part = format!("{} {whose}: {confirmed} hold, {refuted} do not{undecided}", all.len());
+        let part = format!("{} {whose} ({confirmed} hold, {refuted} do not{undecided})", all.len());
         (!all.is_empty()).then_some(part)
     };
     let differing = judgement.unexpected().count() + judgement.missing().len();
     let record = match differing {
-        0 => "All outcomes are as recorded".to_owned(),
+        0 => "All outcomes are as recorded in the repository".to_owned(),
         n => format!("{n} outcomes differ from the record"),
     };
-    let marks = Origin::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(". ");
-    format!("{} claims, split into statements. {marks}. {record}.", judgement.claims.len())
+    let marks = Origin::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ");
+    let (claims, statements) = (judgement.claims.len(), judgement.statements().count());
+    format!("{claims} claims are split into {statements} statements: {marks}. {record}.")
 }
 
 /// The outcomes as JSON, for programs.

@@ -221,8 +221,8 @@ impl Pick {
         let names: Vec<&str> = self.ties.iter().map(|it| it.name.as_str()).collect();
         match names.as_slice() {
             [] => String::new(),
-            [one] => format!(" {one} is a tie."),
-            _ => format!(" {} are ties.", names.join(", ")),
+            [one] => format!(" {one} ties with it."),
+            _ => format!(" {} tie with it.", names.join(", ")),
         }
     }
 }
@@ -302,7 +302,7 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
             Some((name, share)) if share.ends_with(NOT_FIRED) => name,
             _ => &it.what,
         };
-        format!(" For \"{what}\" {other} takes {ratio:.1} times as long.")
+        format!(" Its price: \"{what}\" takes {ratio:.1} times as long.")
     });
     format!(
         "{}: {other}, {}{}.{}{}",

@@ -119,8 +119,8 @@ fn if_all_timers_fire_their_insertion_counts_too() {
 fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[24.0; 3])]);
     add_steps(&mut run, 200_000, [("a", 1_300), ("b", 40)]);
-    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. For \"your mix\" b \
-                    takes 2.4 times as long.";
+    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: \"your \
+                    mix\" takes 2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.throughput[1].ns_per_op = vec![10.4; 3];
     let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. It is no slower in any \
@@ -149,8 +149,8 @@ fn a_stream_of_the_user_with_another_number_of_timers_names_it() {
     add_steps(&mut run, 1_000_000, [("a", 1_300), ("b", 40)]);
     let first = "1,000,000 timers: use a. It is the best, or as good as the best, for 1 of 2 uses: \
                  200,000 timers, your mix, 90 % cancelled or moved (10.0 ns).";
-    let second = "lowest worst case: b, 40 steps instead of 1,300 steps. For \"200,000 timers, \
-                  your mix\" b takes 3.0 times as long.";
+    let second = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: \"200,000 \
+                  timers, your mix\" takes 3.0 times as long.";
     assert_eq!(answer(&run), [first, second]);
 }
 
