@@ -2,10 +2,10 @@
 //! which hold.
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
-//! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
-//! each marked as the article's, sharpened, ours or the literature's ([`Origin`]). An
-//! [`Experiment`] counts the operations of a structure of this workspace, or of a model of an
-//! article's printed code, on a virtual clock. Outcomes, figures and sentences are
+//! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided.
+//! Each has a mark ([`Origin`]): the article's, the article's in a sharper form, ours, or the
+//! literature's. An [`Experiment`] counts the operations of a structure of this workspace, or of a
+//! model of an article's printed code, on a virtual clock. Outcomes, figures and sentences are
 //! [recorded](outcomes).
 //!
 //! ```text
@@ -17,12 +17,13 @@
 //! ```
 //!
 //! No outcome of an experiment depends on a measured time. Statements about times are decided by
-//! sources or by the printed code. The times in the table of the [`front`] page decide nothing.
-//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instructions) decide which
-//! of two structures is cheaper, because a step of one may cost more than a step of the other. The
-//! classifier is tested on costs of known growth ([`controls`]), the claims on planted faults
-//! ([`fault`]). All thresholds are in one table ([`thresholds`]). If a statement differs from the
-//! record, `cargo test` and `wheelhouse claims` fail.
+//! sources or by the printed code. The report's first table also shows times ([`front`]), which
+//! decide nothing. Operation counts decide how a cost grows ([`growth`]).
+//! [Instructions](instructions) decide which of two structures is cheaper, because a step of one
+//! may cost more than a step of the other. The code that decides the growth is tested on costs of
+//! known growth ([`controls`]). Planted faults must change the outcomes of claims ([`fault`]). All
+//! thresholds are in one table ([`thresholds`]). If a statement differs from the record, `cargo
+//! test` and `wheelhouse claims` fail.
 //!
 //! ```
 //! use wheelhouse_claims::{Outcome, Scale, Setup, judge, select};

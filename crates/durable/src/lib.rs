@@ -36,19 +36,21 @@
 //!             trait Store  ◀────┘
 //! ```
 //!
-//! * A [store] holds a row for each key, ordered by `visible_at`. A claim moves `visible_at` to the
-//!   end of a lease and returns a token, which the ack must contain. If a program dies, its jobs
-//!   become visible again when their leases end. The store's clock decides which jobs are due.
+//! * A [store] holds a row for each key, ordered by `visible_at`: at first the time at which the
+//!   job is due. A claim sets it to the end of a lease and returns a token, which the ack must
+//!   contain. If a program dies, its jobs become visible again when their leases end. The store's
+//!   clock decides which jobs are due.
 //! * The start of a run is a separate change, **begin**, which counts the attempt. Until then the
 //!   job can be cancelled, moved and replaced. If workers are free at the time of the claim, the
-//!   claim itself begins the first attempts of jobs without a *policy*: jobs whose plan sets only a
-//!   key and a due time.
+//!   claim itself begins the first attempts of plain jobs, whose plan sets only a key and a due
+//!   time. The other settings of a plan are the *policy* of the job.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers.
 //! * The **claimer** is one thread. It leases due jobs, and renews the leases.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
 //!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your
-//!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs).
+//!   executor](Builder::spawn_on) does. The number of futures is [limited](Builder::async_runs)
+//!   separately.
 //! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
 //!   stores share the workers.
 //!
@@ -68,11 +70,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
-//! | a run | a share of a claim, a share of the commit of its end, and an allocation for each. If the claim has not begun the run, also a share of the commit of its begin |
+//! | schedule, cancel, refresh | a share of a commit of the store: all callers that wait at the time share one |
+//! | a run | a share of a claim, and a share of the commit that ends the run; each allocates once. If the claim has not begun the run, also a share of the commit that begins it |
 //! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While any kind is paused, also a lookup for each kind |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | the workers; a committer and a claimer for each store; one more for a store that waits for commits of other programs |
+//! | threads | the workers; a committer and a claimer for each store; one more for a store that listens for commits of other programs, as SQLite, Redis and PostgreSQL do where they can |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 

@@ -99,25 +99,24 @@
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
 //!    are two exceptions. A job with [`Missed::Burst`] whose runs take a period or longer can never
-//!    catch up: its missed runs begin after all other jobs that are due. And after a
-//!    [pause of the whole service](Handle::pause), the jobs that came due in it begin in the order
-//!    of their deadlines only within each shard: among the jobs that one thread scheduled, for
-//!    example.
+//!    catch up: its missed runs begin after all other jobs that are due. And after a [pause of the
+//!    whole service](Handle::pause), the jobs that came due in it begin in the order of their
+//!    deadlines only within each shard: among the jobs that one thread scheduled, for example.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop, and a call that refuses a job return the job itself: its closure or value,
 //!    and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held during
-//!    one such call, during the expiry of at most 64 timers, or during one pass over the shard to
+//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held during one
+//!    such call, during the expiry of at most 64 timers, or during one pass over the shard to
 //!    release memory. The leader never waits for the receiver of a channel. If a job calls
-//!    [`stop`](Service::stop), the stop does not wait for that run. In a service with one
-//!    thread nothing else can run meanwhile. So a stop that would run the remaining jobs returns
-//!    them instead, and no stop waits for async jobs of that thread.
+//!    [`stop`](Service::stop), the stop does not wait for that run. In a service with one thread
+//!    nothing else can run meanwhile. So a stop that would run the remaining jobs returns them
+//!    instead, and no stop waits for async jobs of that thread.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!    A cron line with several times of a day runs exactly once for each of them. If the wall clock is
-//!    set, or the machine was suspended, jobs for a time of day follow within a minute. No other
+//!    A cron line with several times of a day runs exactly once for each of them. If the wall clock
+//!    is set, or the machine was suspended, jobs for a time of day follow within a minute. No other
 //!    job is affected.
 //!
 //! # Fork
@@ -131,10 +130,10 @@
 //! # Recipes
 //!
 //! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers the
-//! future that it is raced with, and nothing else.** `tokio::select!` polls no branch while the handler of
-//! another runs, so an `await` in a handler is outside of the deadline. Each `await` that depends
-//! on a peer belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async
-//! job with a [`limit`](OneShot::limit).
+//! future that it is raced with, and nothing else.** `tokio::select!` polls no branch while the
+//! handler of another runs, so an `await` in a handler is outside of the deadline. Each `await`
+//! that depends on a peer belongs inside the raced future, inside [`timeout`](Handle::timeout), or
+//! in an async job with a [`limit`](OneShot::limit).
 //!
 //! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each read or write that
 //! completes postpones it, which only writes the deadline. If the task cannot watch a deadline

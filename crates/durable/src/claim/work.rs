@@ -130,12 +130,12 @@ impl Task {
     }
 
     pub(super) fn begin(&self) -> Change {
+        debug_assert!(!self.is_begun, "it has begun already");
         Change::Begin { key: self.job.key.clone(), token: self.lease.token }
     }
 
     /// Puts the `Begin` into the queue of the committer of its shard.
     pub(super) fn submit(self) {
-        debug_assert!(!self.is_begun, "it has begun already");
         let (timers, begin) = (self.timers.clone(), self.begin());
         timers.shared().queue_of_changes.put(Rank::Last, begin, self);
     }
