@@ -22,7 +22,8 @@ pub fn tally(judgement: &Judgement) -> String {
             Origin::Ours => "our own",
             Origin::Literature => "from the literature",
         };
-        let part = format!("{} {whose} ({confirmed} hold, {refuted} do not{undecided})", all.len());
+        let not = if refuted == 1 { "does not" } else { "do not" };
+        let part = format!("{} {whose} ({confirmed} hold, {refuted} {not}{undecided})", all.len());
         (!all.is_empty()).then_some(part)
     };
     let differing = judgement.unexpected().count() + judgement.missing().len();

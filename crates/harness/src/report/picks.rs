@@ -82,7 +82,7 @@ pub fn picks(run: &Run) -> Vec<Pick> {
         pick_for_use(run, &Use::of(run, name, workloads)?, n, in_answer && is_answer)
     });
     let timed = of_user.into_iter().chain(catalogue);
-    let memory = least_memory(run, "least memory".to_owned(), n);
+    let memory = least_memory(run, "least memory for each timer".to_owned(), n);
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
 }
 
@@ -96,7 +96,7 @@ fn few_timers(run: &Run, default: u64) -> Vec<Pick> {
     let label = |what: &str| format!("{n} timers, {what}");
     let time = Use::of(run, &label("steady churn"), &["steady"]);
     let time = time.and_then(|it| pick_for_use(run, &it, n, true));
-    time.into_iter().chain(least_memory(run, label("least memory"), n)).collect()
+    time.into_iter().chain(least_memory(run, label("least memory for each timer"), n)).collect()
 }
 
 /// The user's streams as uses, with their numbers of timers. The name of a use states the number if
