@@ -4,10 +4,11 @@ use crate::batch::{Batch, Writes};
 use crate::error::{Known, store_error};
 use crate::row::{self, columns, millis};
 use crate::statements::{Parameter, Statements, param, parameters};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 use tokio_postgres::{GenericClient, Row as SqlRow, Transaction};
 use wheelhouse_durable::store::rules::Row;
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp};
+use wheelhouse_durable::store::{Change, Key, Kind, Outcome, Put, StoreError, Timestamp};
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
 /// at all. For example, schedule the job that cancels an order when you write the order. The tables
@@ -36,7 +37,7 @@ pub async fn commit_in(
 ) -> Result<Vec<Outcome>, StoreError> {
     // The session is the user's, and may belong to a pooler.
     let on = Statements { client: transaction, prepared: None };
-    let call = Call { on, queue, clock: None, takes_long: true };
+    let call = Call { on, queue, clock: None, far: None };
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
 }
 
@@ -47,9 +48,10 @@ pub(crate) struct Call<'c, C> {
     pub(crate) queue: &'c str,
     /// Milliseconds to use instead of the server's clock.
     pub(crate) clock: Option<i64>,
-    /// The transaction may stay open. Other programs may then claim the rows that it has seen
-    /// before its own rows are visible, so it must notify in any case.
-    pub(crate) takes_long: bool,
+    /// No notification is sent for a row that is visible after this duration. `None` if the
+    /// transaction may stay open: other programs may claim the rows that it has seen before its own
+    /// rows are visible, so it must notify in any case.
+    pub(crate) far: Option<Duration>,
 }
 
 impl<C: GenericClient> Call<'_, C> {
@@ -152,14 +154,27 @@ impl<C: GenericClient> Call<'_, C> {
         if !put.is_empty() {
             self.put(&put).await?;
         }
-        if !first.is_empty() {
-            let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
-            let times: Vec<i64> = first.values().copied().map(millis).collect();
-            let now = millis(batch.now());
-            let parameters = parameters![kinds, times, now, self.takes_long];
-            self.query(include_str!("sql/notify.sql"), &parameters).await?;
-        }
+        self.notify(&first, batch.now()).await?;
         Ok(first.into_values().min())
+    }
+
+    /// Notifies waiting programs if they need that. `first` is when the first written row of each
+    /// kind is visible.
+    async fn notify(
+        &self,
+        first: &BTreeMap<Kind, Timestamp>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let is_near = |at: Timestamp| self.far.is_none_or(|far| at.saturating_since(now) <= far);
+        let near = first.iter().filter(|(_, at)| is_near(**at));
+        let (kinds, times): (Vec<&str>, Vec<i64>) =
+            near.map(|(kind, at)| (&**kind, millis(*at))).unzip();
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        let sql = include_str!("sql/notify.sql");
+        let in_any_case = self.far.is_none();
+        self.query(sql, &parameters![kinds, times, millis(now), in_any_case]).await.map(drop)
     }
 
     /// Removes dead letters by one statement. Returns the outcome of each change.

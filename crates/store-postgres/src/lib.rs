@@ -57,8 +57,10 @@
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
 //!   server's microseconds, so they grow even if the database is restored from an old copy.
 //! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
-//!   that is not due, because PostgreSQL commits transactions that notify one after the other. In
-//!   your own transaction, which may stay open for long, each new job notifies.
+//!   that is not due, because PostgreSQL commits transactions that notify one after the other. No
+//!   notification is sent for a job with a delay of more than 20 minutes plus the
+//!   [timeout](Builder::timeout): waiting programs also look for jobs every 10 minutes. In your own
+//!   transaction, which may stay open for long, each new job notifies.
 //! * **With your own tables**: [`commit_in`] schedules a job in your transaction, or ends a run in
 //!   the transaction of its effect.
 //!

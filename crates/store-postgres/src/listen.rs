@@ -14,6 +14,16 @@ use wheelhouse_durable::store::{StoreError, Waker};
 /// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How often the waker is called without a notification.
+const WAKE_EACH: Duration = Duration::from_secs(600);
+
+/// A commit sends no notification for a job that is visible after this duration. Waiting programs
+/// find the job in time: the waker is called after at most [`WAKE_EACH`], and the commit becomes
+/// visible in less than `WAKE_EACH` and the timeout.
+pub(crate) fn far(settings: &Builder) -> Duration {
+    2 * WAKE_EACH + settings.timeout
+}
+
 /// Listens until it is dropped.
 pub(crate) struct Listener {
     listen: ListenTask,
@@ -21,11 +31,11 @@ pub(crate) struct Listener {
     task: Option<Task>,
 }
 
-/// Starts a task that calls the waker at each notification of the queue. It also calls the waker
-/// after each new connection, because a notification may have been missed before. Returns when the
-/// task listens, or when its first attempt has failed.
+/// Starts a task that calls the waker at each notification of the queue, and each [`WAKE_EACH`]. It
+/// also calls the waker after each new connection, because a notification may have been missed
+/// before. Returns when the task listens, or when its first attempt has failed.
 pub(crate) fn listen(settings: &Builder, waker: Waker) -> Listener {
-    let listen = ListenTask { settings: settings.clone(), waker };
+    let listen = ListenTask { settings: settings.clone(), waker, wake_each: WAKE_EACH };
     let (begun, listens) = mpsc::channel();
     let task = run_on_thread(listen.clone().run(Some(begun))).ok();
     // If it does not listen, the store is polled once a second.
@@ -45,10 +55,19 @@ impl Listener {
 struct ListenTask {
     settings: Builder,
     waker: Waker,
+    wake_each: Duration,
 }
 
 impl ListenTask {
     async fn run(self, mut begun: Option<mpsc::Sender<()>>) {
+        let (waker, wake_each) = (self.waker.clone(), self.wake_each);
+        // Ends with the runtime of this task.
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(wake_each).await;
+                waker();
+            }
+        });
         // Callers of the store get errors from their own connection.
         while self.listen(&mut begun).await.map_or_else(|error| error.is_transient(), |()| true) {
             begun = None;
@@ -82,5 +101,68 @@ impl ListenTask {
         (self.waker)();
         let _ = messages.await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListenTask, run_on_thread};
+    use crate::PostgresStore;
+    use std::sync::atomic::Ordering;
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
+    use wheelhouse_durable::store::{Change, Put, When};
+    use wheelhouse_store_conformance::jobs::{commit, count_wakes, job, key, put, wait_until};
+    use wheelhouse_test_servers::{Server, queue};
+
+    /// So programs find the jobs for which no notification was sent.
+    #[test]
+    fn the_waker_is_called_without_a_notification() {
+        let Some(server) = Server::shared_postgres() else { return };
+        let settings = PostgresStore::builder(&server.url(), &queue()).unwrap();
+        let (sender, woken) = mpsc::channel();
+        let waker = Arc::new(move || sender.send(()).unwrap_or_default());
+        let listen = ListenTask { settings, waker, wake_each: Duration::from_millis(10) };
+        let _task = run_on_thread(listen.run(None)).unwrap();
+        for _ in 0..3 {
+            woken.recv_timeout(Duration::from_secs(60)).expect("the waker is called");
+        }
+    }
+
+    /// Commits of each sort, whose jobs are the first that are not due.
+    fn commits(delay: u64) -> [Vec<Change>; 5] {
+        let moved = |name, delay| Change::Move {
+            key: key(name),
+            when: When::After(Duration::from_millis(delay)),
+        };
+        let (a, b) = (format!("a {delay}"), format!("b {delay}"));
+        [
+            vec![put(&a, delay)],
+            vec![put(&b, delay - 1_000), put(&format!("c {delay}"), delay)],
+            vec![moved(&a, delay - 2_000)],
+            vec![moved(&a, delay - 3_000), moved(&b, delay - 3_000)],
+            vec![Change::Put(Put { replace: true, ..job(&a, delay - 4_000) })],
+        ]
+    }
+
+    #[test]
+    fn a_job_that_is_far_in_the_future_sends_no_notification() {
+        let Some(server) = Server::shared_postgres() else { return };
+        let (url, queue) = (server.url(), queue());
+        let [mut store, mut waits] =
+            [(); 2].map(|()| PostgresStore::connect(&url, &queue).unwrap());
+        let calls = count_wakes(&mut waits);
+        let calls = || calls.load(Ordering::SeqCst);
+        // It now listens, and was woken for that.
+        assert_eq!(calls(), 1);
+        for changes in commits(3_600_000) {
+            commit(&mut store, &changes);
+        }
+        // Notifications arrive in the order of commits.
+        for (before, changes) in (1..).zip(commits(1_000_000)) {
+            commit(&mut store, &changes);
+            wait_until("a near job wakes", || calls() > before);
+            assert_eq!(calls(), before + 1, "{changes:?}");
+        }
     }
 }

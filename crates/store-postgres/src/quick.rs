@@ -5,18 +5,41 @@
 //! advance. So one statement checks the states and writes all rows, or it finds another state and
 //! writes none. Then the commit is repeated as a transaction.
 
+use crate::listen::far;
 use crate::row::{self, millis};
+use crate::settings::Builder;
 use crate::statements::{Parameter, Statements, parameters};
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
 
+/// A statement in two files.
+macro_rules! sql {
+    ($start:literal, $end:literal) => {
+        concat!(
+            include_str!(concat!("sql/quick/", $start, ".sql")),
+            include_str!(concat!("sql/quick/", $end, ".sql"))
+        )
+    };
+}
+
+/// A statement that notifies if needed, and the same statement for jobs that are [`far`] in the
+/// future, which sends no notification.
+#[derive(Clone, Copy)]
+pub(crate) struct Telling {
+    pub(crate) told: &'static str,
+    pub(crate) far: &'static str,
+}
+
 /// Inserts several jobs.
-pub(crate) const PUT: &str =
-    concat!(include_str!("sql/quick/put.sql"), include_str!("sql/quick/told.sql"));
+pub(crate) const PUT: Telling = Telling { told: sql!("put", "told"), far: sql!("put", "written") };
+
+/// Inserts one job.
+pub(crate) const PUT_ONE: Telling =
+    Telling { told: sql!("put_one", "told_one"), far: sql!("put_one", "written_one") };
 
 /// Moves jobs.
-pub(crate) const MOVE: &str =
-    concat!(include_str!("sql/quick/move.sql"), include_str!("sql/quick/told.sql"));
+pub(crate) const MOVE: Telling =
+    Telling { told: sql!("move", "told"), far: sql!("move", "written") };
 
 /// Changes of one sort, of different keys.
 pub(crate) struct Quick<'c> {
@@ -54,13 +77,20 @@ impl Sort {
         if self == Self::Cancel { Outcome::Cancelled } else { Outcome::Done }
     }
 
-    fn sql(self) -> &'static str {
+    /// The statement for several changes.
+    fn sql(self, are_far: bool) -> &'static str {
         match self {
-            Self::Put => PUT,
-            Self::Move => MOVE,
+            Self::Put => PUT.sql(are_far),
+            Self::Move => MOVE.sql(are_far),
             Self::Begin => include_str!("sql/quick/begin.sql"),
             Self::Ack | Self::Cancel => include_str!("sql/quick/remove.sql"),
         }
+    }
+}
+
+impl Telling {
+    fn sql(self, are_far: bool) -> &'static str {
+        if are_far { self.far } else { self.told }
     }
 }
 
@@ -85,11 +115,13 @@ impl<'c> Quick<'c> {
     pub(crate) async fn carry_out(
         &self,
         on: &Statements<'_, Client>,
-        queue: &str,
-        clock: Option<i64>,
+        settings: &Builder,
     ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+        let (queue, clock) = (settings.queue.as_str(), settings.now());
+        let are_far = self.are_far(settings);
         if let [Change::Put(put)] = self.changes[..] {
-            return self.written(&put_one(put, on, queue, clock).await?);
+            let sql = PUT_ONE.sql(are_far);
+            return self.written(&put_one(put, on, sql, queue, clock).await?);
         }
         let keys = self.changes.iter().filter_map(|change| change.key());
         let keys: Vec<&[u8]> = keys.map(Key::as_bytes).collect();
@@ -102,7 +134,17 @@ impl<'c> Quick<'c> {
             Sort::Move => &parameters![queue, clock, keys, at, delay],
             Sort::Put => &parameters![queue, clock, keys, at, delay, kinds, policies, payloads],
         };
-        self.written(&on.query(self.sort.sql(), parameters).await?)
+        self.written(&on.query(self.sort.sql(are_far), parameters).await?)
+    }
+
+    /// Returns `true` if each change gives a delay that is far in the future. A due time says
+    /// nothing, since only the server knows the present.
+    fn are_far(&self, settings: &Builder) -> bool {
+        let far = far(settings);
+        self.changes.iter().all(|change| {
+            matches!(change, Change::Put(Put { when: When::After(delay), .. })
+                | Change::Move { when: When::After(delay), .. } if *delay > far)
+        })
     }
 
     fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
@@ -142,6 +184,7 @@ impl<'c> Quick<'c> {
 async fn put_one(
     put: &Put,
     on: &Statements<'_, Client>,
+    sql: &str,
     queue: &str,
     clock: Option<i64>,
 ) -> Result<Vec<Row>, StoreError> {
@@ -149,7 +192,7 @@ async fn put_one(
     let (key, kind, payload) = (put.key.as_bytes(), &*put.kind, put.payload.as_slice());
     let policy = put.policy.as_str();
     let parameters = parameters![queue, clock, key, at, delay, kind, policy, payload];
-    on.query(include_str!("sql/quick/put_one.sql"), &parameters).await
+    on.query(sql, &parameters).await
 }
 
 /// The due time, or otherwise the delay.

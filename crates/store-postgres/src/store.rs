@@ -4,6 +4,7 @@ use crate::claim::{Claim, number};
 use crate::commit::Call;
 use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
+use crate::listen::far;
 use crate::quick::Quick;
 use crate::row;
 use crate::session::{Scope, Session};
@@ -81,7 +82,7 @@ impl PostgresStore {
             if exclusive {
                 return Ok(None);
             }
-            quick.carry_out(&on, &settings.queue, settings.now()).await
+            quick.carry_out(&on, settings).await
         })
     }
 
@@ -92,7 +93,7 @@ impl PostgresStore {
     ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
         self.session.run(Scope::Transaction, async |on, settings, exclusive| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
-            let call = Call { on, queue, clock, takes_long: false };
+            let call = Call { on, queue, clock, far: Some(far(settings)) };
             // After a conflict: another transaction put jobs under the same keys, or the server
             // ended a deadlock with a user's transaction.
             if exclusive {

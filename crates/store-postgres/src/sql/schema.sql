@@ -7,7 +7,7 @@ CREATE SEQUENCE wheelhouse.number AS bigint;
 -- state: 0 pending (leased, if it has a token), 1 begun, 2 closed, 3 replaced. Times are
 -- milliseconds since 1970.
 CREATE TABLE wheelhouse.job (
-    queue text NOT NULL,
+    queue text COLLATE "C" NOT NULL,
     key bytea NOT NULL,
     kind text COLLATE "C" NOT NULL,
     visible_at bigint NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE wheelhouse.job (
 -- planner read a whole queue.
 CREATE INDEX job_turn ON wheelhouse.job ((queue || ''), kind, visible_at, generation);
 CREATE TABLE wheelhouse.dead (
-    queue text NOT NULL,
+    queue text COLLATE "C" NOT NULL,
     generation bigint NOT NULL,
     key bytea NOT NULL,
     kind text COLLATE "C" NOT NULL,

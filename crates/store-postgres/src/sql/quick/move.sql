@@ -1,6 +1,6 @@
 -- $1 queue, $2 a clock or null, $3 sorted keys, then the due time or the delay of each. Moves all
 -- jobs, as set.sql does, if none of them has begun. Otherwise moves none. See begin.sql. told.sql
--- follows.
+-- follows, or written.sql.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($2::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros

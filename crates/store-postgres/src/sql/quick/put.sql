@@ -1,7 +1,7 @@
 -- $1 queue, $2 a clock or null, $3 keys, then the due time or the delay, kind, policy and payload
 -- of each. Inserts all jobs, as put.sql of transactions does, if no row has one of the keys.
 -- Otherwise inserts none. If another transaction has inserted one of the keys since the statement
--- began, the unique index refuses the statement. told.sql follows.
+-- began, the unique index refuses the statement. told.sql follows, or written.sql.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($2::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros,

@@ -1,6 +1,6 @@
 -- $1 queue, $2 a clock or null, $3 key, $4 due time or $5 delay, $6 kind, $7 policy, $8 payload.
 -- The same as put.sql for a single job, with two thirds of its processor time. Returns no row if a
--- row has the key.
+-- row has the key. told_one.sql follows, or written_one.sql.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($2::bigint * 1000,
         round(date_part('epoch', clock_timestamp()) * 1000000)::bigint) AS micros,
@@ -15,10 +15,3 @@ FROM (
     FROM clock
 ) AS its
 ON CONFLICT (queue, key) DO NOTHING
-RETURNING 1::bigint, visible_at, CASE WHEN (
-    SELECT other.visible_at FROM wheelhouse.job AS other, clock
-    WHERE other.queue || '' = $1 AND other.kind = $6 AND other.visible_at > micros / 1000
-        AND other.visible_at < job.visible_at
-    ORDER BY other.visible_at DESC LIMIT 1) IS NULL
-    OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
-    THEN pg_notify('wheelhouse', $1) END IS NULL
