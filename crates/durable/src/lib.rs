@@ -71,7 +71,7 @@
 //! | | |
 //! |---|---|
 //! | schedule, cancel, refresh | a share of a commit of the store: all callers that wait at the time share one |
-//! | a run | a share of a claim, and a share of the commit that ends the run; each allocates once. If the claim has not begun the run, also a share of the commit that begins it |
+//! | a run | a share of a claim, and a share of the commit that ends the run. If the claim has not begun the run, also a share of the commit that begins it |
 //! | nothing due | each second, one claim for closures, one for futures, and one call that looks for pauses. While any kind is paused, also a lookup for each kind |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | the workers; a committer and a claimer for each store; one more for a store that listens for commits of other programs, as SQLite, Redis and PostgreSQL do where they can |

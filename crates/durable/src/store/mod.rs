@@ -140,9 +140,10 @@ pub trait Store: Send + 'static {
         Ok(self.claim(&Kinds::default(), ClaimLimit::jobs(0), second)?.1.now)
     }
 
-    /// Registers `waker`. If a commit of any connection makes a job visible earlier than in the last
-    /// [`Next`], the store calls it then, or later but before the job is visible. Spurious calls are
-    /// allowed. A store that cannot notify does nothing: callers poll it once a second in any case.
+    /// Registers `waker`. If a commit of any connection makes a job visible earlier than in the
+    /// last [`Next`], the store calls it then, or later but before the job is visible. Spurious
+    /// calls are allowed. A store that cannot notify does nothing: callers poll it once a second in
+    /// any case.
     fn wake_by(&mut self, waker: Waker);
 
     /// The row of a key.
