@@ -65,7 +65,7 @@ impl RedisStore {
         // Negative if the only job so far is longer than the limit.
         let left = signed(limit.bytes) - signed(bytes);
         let answer: Vec<Value> = self.connection.change(&CLAIM, Some(kinds), |command| {
-            command.arg(millis(visibility)).arg(most).arg(left);
+            command.arg(0).arg(millis(visibility)).arg(most).arg(left);
             // The first job is leased however long it is.
             command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
             for kind in kinds.iter() {
@@ -78,14 +78,12 @@ impl RedisStore {
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
         let visible_at = next.map(Timestamp::from_millis);
-        for job in jobs.chunks(4) {
-            let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body), lost] =
-                job
-            else {
+        for job in jobs.chunks(3) {
+            let [Value::BulkString(key), Value::BulkString(row), lost] = job else {
                 return Err(unreadable());
             };
             let was_lost = number(lost) == Some(1);
-            let job = row::entry(key, state, body)?;
+            let job = row::entry(key, row)?;
             let (State::Leased(lease) | State::Begun(lease)) = job.state else {
                 return Err(unreadable());
             };
@@ -96,7 +94,7 @@ impl RedisStore {
         }
         let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
         // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
-        let has_more = removed + jobs.len() / 4 >= most;
+        let has_more = removed + jobs.len() / 3 >= most;
         Ok((has_more, Next { now, visible_at }))
     }
 
@@ -127,19 +125,19 @@ impl RedisStore {
 
     /// The rows of these keys. Keys without a row are left out.
     fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
-        type Parts = Vec<Option<Vec<u8>>>;
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
-            let (states, bodies): (Parts, Parts) =
+            let found: Vec<Option<Vec<u8>>> =
                 self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
+                    command.arg(keys.len());
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
                     Ok(())
                 })?;
-            for (key, parts) in keys.iter().zip(states.into_iter().zip(bodies)) {
-                if let (Some(state), Some(body)) = parts {
-                    rows.push(row::entry(key.as_bytes(), &state, &body)?);
+            for (key, row) in keys.iter().zip(found) {
+                if let Some(row) = row {
+                    rows.push(row::entry(key.as_bytes(), &row)?);
                 }
             }
         }
@@ -192,6 +190,8 @@ impl Store for RedisStore {
         for some in changes.chunks(AT_ONCE) {
             self.learn_kinds(some)?;
             let answer = self.connection.change(&COMMIT, None, |command| {
+                command.arg(some.len());
+                some.iter().for_each(|change| commit::add_key(command, change));
                 let has_letters = some.iter().any(|change| change.key().is_none());
                 command.arg(if new == 0 { 0 } else { 1 + u8::from(has_letters) });
                 some.iter().try_for_each(|change| commit::add_to(command, change))
@@ -265,7 +265,10 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| Ok(()))?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |command| {
+            command.arg(0);
+            Ok(())
+        })?;
         let kinds = kinds.into_iter();
         Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }

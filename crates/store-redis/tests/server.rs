@@ -177,8 +177,8 @@ fn data_of_another_program_are_not_taken_for_emptied_ones() {
     let Some(server) = Server::shared_redis() else { return };
     let (url, queue) = (server.url(), queue());
     let mut store = RedisStore::connect(&url, &queue).unwrap();
-    let states = format!("wh:{{{queue}}}:states");
-    let _: () = connection(&url).set(states, "of another program").unwrap();
+    let jobs = format!("wh:{{{queue}}}:jobs");
+    let _: () = connection(&url).set(jobs, "of another program").unwrap();
     for error in [store.commit(&[put("a", 0)]).unwrap_err(), store.find(&key("a")).unwrap_err()] {
         assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
     }

@@ -1,3 +1,4 @@
--- Creates a queue if there is none. KEYS: 1 meta. ARGV: format and epoch of a new queue.
+-- Creates a queue if there is none. KEYS: 1 meta, 2 jobs. ARGV: its format, the row of its empty
+-- key.
 redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
-redis.call('HSETNX', KEYS[1], 'epoch', ARGV[2])
+redis.call('HSETNX', KEYS[2], '', ARGV[2])

@@ -1,5 +1,3 @@
--- Returns the states and the bodies of keys; nil for a missing row. ARGV from 3 on: keys.
-return {
-    redis.call('HMGET', states, unpack(ARGV, 3)),
-    redis.call('HMGET', bodies, unpack(ARGV, 3)),
-}
+-- Returns the row of each key, with its body; nil for a missing row.
+for i, key in ipairs(keys) do rows[i] = rows[i] and whole(rows[i], key) end
+return rows
