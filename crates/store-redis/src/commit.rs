@@ -37,18 +37,20 @@ pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<(), StoreErro
         other => return Err(StoreError::Refused(format!("unknown change {other:?}"))),
     };
     let Token(token) = change.token().unwrap_or(Token(0));
-    let mut argument = Vec::with_capacity(256);
-    argument.push(number);
-    argument.extend(token.to_be_bytes());
-    argument.push(sign);
-    argument.extend(time.to_be_bytes());
-    argument.extend(occurrence.to_be_bytes());
+    let mut head = Vec::with_capacity(128);
+    head.push(number);
+    head.extend(token.to_be_bytes());
+    head.push(sign);
+    head.extend(time.to_be_bytes());
+    head.extend(occurrence.to_be_bytes());
     match change {
-        Change::Put(put) => row::append(&mut argument, put)?,
-        Change::Bury { reason, .. } => argument.extend(reason.as_bytes()),
-        _ => {}
-    }
-    command.arg(argument);
+        Change::Put(put) => {
+            let long_body = row::append(&mut head, put)?;
+            command.arg(head).arg(long_body)
+        }
+        Change::Bury { reason, .. } => command.arg(head).arg(reason),
+        _ => command.arg(head),
+    };
     Ok(())
 }
 

@@ -8,15 +8,26 @@ use wheelhouse_durable::store::{
 /// The token of a row without a lease.
 const NO_TOKEN: Token = Token(0);
 
-/// The number of bytes of a row before its kind. The last one is the length of the kind.
-const HEAD: usize = 46;
+/// The number of bytes of a row before its kind. The last two are whether the body is in another
+/// hash, and the length of the kind.
+const HEAD: usize = 47;
 
-/// Reads a job from its key and its row, as `common.lua` describes it, with the body.
-pub(crate) fn entry(key: &[u8], row: &[u8]) -> Result<Entry, StoreError> {
-    read(key, row).ok_or_else(|| damaged(key))
+/// The longest policy and payload that are stored in the row. A longer body takes more time to
+/// copy, whenever the row changes, than it takes to call a command for it.
+const LONGEST_IN_ROW: usize = 256;
+
+/// Reads a job from its key, its row, as `common.lua` describes it, and its body if that is not in
+/// the row.
+pub(crate) fn entry(key: &[u8], row: &[u8], body: &[u8]) -> Result<Entry, StoreError> {
+    read(key, row, body).ok_or_else(|| damaged(key))
 }
 
-fn read(key: &[u8], row: &[u8]) -> Option<Entry> {
+/// Returns `true` if the body of a row is not in the row.
+pub(crate) fn has_body_apart(row: &[u8]) -> bool {
+    row.get(HEAD - 2) == Some(&1)
+}
+
+fn read(key: &[u8], row: &[u8], body: &[u8]) -> Option<Entry> {
     let (head, rest) = row.split_first_chunk::<HEAD>()?;
     let number = |at: usize| head.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
     let (token, until, due) = (Token(number(1)?), time(number(13)?), time(number(21)?));
@@ -24,8 +35,8 @@ fn read(key: &[u8], row: &[u8]) -> Option<Entry> {
     let Ok(state) = State::of_number(head[0].into(), || Ok::<_, Infallible>(lease));
     let state = state?;
     let visible_at = if matches!(state, State::Replaced(_)) { until.max(due) } else { until };
-    let (kind, body) = rest.split_at_checked(head[HEAD - 1].into())?;
-    let (policy, payload) = split_body(body)?;
+    let (kind, rest) = rest.split_at_checked(head[HEAD - 1].into())?;
+    let (policy, payload) = split_body(if has_body_apart(row) { body } else { rest })?;
     Some(Entry {
         key: Key::new(key).ok()?,
         kind: Kind::from(std::str::from_utf8(kind).ok()?),
@@ -54,27 +65,33 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
     };
     let (row, rest) = rest.split_at_checked(length(0)?)?;
     let (key, rest) = rest.split_at_checked(length(4)?)?;
-    let reason = rest.get(..length(8)?)?;
+    let (reason, body) = rest.split_at_checked(length(8)?)?;
     Some(Dead {
-        job: read(key, row)?,
+        job: read(key, row, body)?,
         reason: String::from_utf8_lossy(reason).into_owned(),
         at: time(u64::from_be_bytes(at.try_into().ok()?)),
     })
 }
 
-/// Appends the kind and the body of a new job, as in a row. A body is the policy's length in four
-/// bytes, the policy, and the payload.
-pub(crate) fn append(row: &mut Vec<u8>, job: &Put) -> Result<(), StoreError> {
+/// Appends the end of the row of a new job, from the kind on. Returns the body if it is too long for
+/// the row, or else nothing. A body is the policy's length in four bytes, the policy, and the
+/// payload.
+pub(crate) fn append(row: &mut Vec<u8>, job: &Put) -> Result<Vec<u8>, StoreError> {
     let Put { kind, policy, payload, .. } = job;
-    let too_long = |what: &str| StoreError::Refused(format!("a {what}"));
-    let length = u8::try_from(kind.len()).map_err(|_| too_long("kind has at most 255 bytes"))?;
-    row.push(length);
+    let refused = |why: &str| StoreError::Refused(why.into());
+    let kind_length = u8::try_from(kind.len());
+    let kind_length = kind_length.map_err(|_| refused("a kind has at most 255 bytes"))?;
+    let policy_length = u32::try_from(policy.len());
+    let policy_length = policy_length.map_err(|_| refused("a policy has at most 4 GiB"))?;
+    let is_long = policy.len().saturating_add(payload.len()) > LONGEST_IN_ROW;
+    row.extend([is_long.into(), kind_length]);
     row.extend(kind.as_bytes());
-    let length = u32::try_from(policy.len()).map_err(|_| too_long("policy has at most 4 GiB"))?;
-    row.extend(length.to_be_bytes());
-    row.extend(policy.as_bytes());
-    row.extend(payload);
-    Ok(())
+    let mut long_body = Vec::new();
+    let body = if is_long { &mut long_body } else { row };
+    body.extend(policy_length.to_be_bytes());
+    body.extend(policy.as_bytes());
+    body.extend(payload);
+    Ok(long_body)
 }
 
 fn split_body(body: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -1,8 +1,8 @@
 -- Leases the visible jobs, in order. ARGV from FIRST on: duration of the lease in milliseconds, the
 -- most jobs, the most bytes of their payloads, the number of jobs that these do not bound (0 or 1),
 -- the most runs to begin, the kinds. Returns the present, when the next job is visible (or false),
--- the number of removed rows, and for each job its key, its row with the body, and 1 if its earlier
--- lease was lost, else 0.
+-- the number of removed rows, the bodies that are not in the rows, and a list: for each job its key,
+-- its row, and 1 if its earlier lease was lost, else 0.
 
 local until_time, max = math.min(now_up + ARGV[FIRST], LAST_TIME), tonumber(ARGV[FIRST + 1])
 local max_bytes, unbounded = tonumber(ARGV[FIRST + 2]), tonumber(ARGV[FIRST + 3])
@@ -50,7 +50,7 @@ elseif max > 0 then
     for i, row in ipairs(found) do members[i], orders[i] = row[3], row[4] end
 end
 
-local answer, removed = {now, false, 0}, 0
+local next_time, removed, long_bodies, leased = false, 0, {}, {}
 if #members > 0 then
     -- A full server refuses a script only at its first write, and only if that write needs memory.
     redis.call('HDEL', bodies, '')
@@ -67,29 +67,30 @@ if #members > 0 then
             redis.call('ZREM', its, members[i])
             removed = removed + 1
         else
-            local body, long_body = 47 + #its - #order, ''
-            if #row < body then long_body = redis.call('HGET', bodies, key) end
-            local policy = read('>I4', row .. long_body, body)
-            count, bytes = count + 1, bytes + #row + #long_body - body - 3 - policy
+            local body, from = row, 48 + byte(row, 47)
+            if byte(row, 46) == IN_BODIES then body, from = redis.call('HGET', bodies, key), 1 end
+            local policy = read('>I4', body, from)
+            count, bytes = count + 1, bytes + #body - from - 3 - policy
             if bytes > max_bytes and count > unbounded then break end
             -- The begun runs are a prefix: the first attempts of pending jobs without a policy.
             begins = begins and is_new and policy == 0 and count <= max_begun
             -- Only these fields change: state, token, attempt of a begun run, end of the lease.
             last = last + 1
-            local leased = (begins and pack('>BI8I4', BEGUN, last, 1)
+            local new = (begins and pack('>BI8I4', BEGUN, last, 1)
                 or pack('>BI8', PENDING, last) .. sub(row, 10, 13)) .. until_bytes .. sub(row, 22)
-            set[2 * count - 1], set[2 * count] = key, leased
+            set[2 * count - 1], set[2 * count] = key, new
             local list = scores[its] or {length = 0}
             scores[its] = list
             local length = list.length
             list[length + 1], list[length + 2], list.length = score, members[i], length + 2
+            if from == 1 then long_bodies[#long_bodies + 1] = body end
             local at = 3 * count
-            answer[at + 1], answer[at + 2] = key, leased .. long_body
-            answer[at + 3] = (is_new or byte(row) == REPLACED or sub(row, 2, 9) == NO_TOKEN)
+            leased[at - 2], leased[at - 1] = key, new
+            leased[at] = (is_new or byte(row) == REPLACED or sub(row, 2, 9) == NO_TOKEN)
                 and 0 or 1
         end
     end
-    if count > 0 then
+    if #set > 0 then
         redis.call('HSET', jobs, '', pack('>I8', last) .. ARGV[1], unpack(set))
         for its, list in pairs(scores) do redis.call('ZADD', its, unpack(list, 1, list.length)) end
     end
@@ -97,7 +98,6 @@ end
 
 for i = FIRST_KIND, #ARGV do
     local first = redis.call('ZRANGE', order_of[ARGV[i]], 0, 0, 'WITHSCORES')[2]
-    if first then answer[2] = math.min(answer[2] or LAST_TIME, first) end
+    if first then next_time = math.min(next_time or LAST_TIME, first) end
 end
-answer[3] = removed
-return answer
+return {now, next_time, removed, long_bodies, leased}

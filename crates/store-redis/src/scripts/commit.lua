@@ -1,27 +1,25 @@
 -- Carries out changes, in order and atomically. The keys are those of the changes; the generation
 -- for a change of a dead letter. ARGV from FIRST on: whether the batch has new jobs (0, 1, or 2 if
--- it also changes dead letters), and for each change its head, followed by the kind and the body of
--- a new job as in a row, or by the reason of a burial. A head is the number of the change, the
--- token of the lease, a sign, a number and an occurrence. With the sign 1 the number is a date,
--- with 2 a delay. Returns a letter for each.
+-- it also changes dead letters), and for each change its head; then the body of a new job if it is
+-- for `bodies`, else an empty string, or the reason of a burial. A head is the number of the
+-- change, the token of the lease, a sign, a number, and the end of a new row from the occurrence
+-- on. With the sign 1 the number is a date, with 2 a delay. Returns a letter for each.
 
 -- Those from BEGIN on are by token.
 local PUT, REPLACE, REVIVE, FORGET, MOVE, CANCEL, BEGIN, ACK, RETRY, RELEASE, EXTEND, BURY =
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
-local HEAD_BYTES = 26
--- A dead letter: the lengths of row, key and reason, the time, then row, key, reason.
+-- A dead letter: the lengths of row, key and reason, the time, then row, key, reason, and the body
+-- if it is not in the row.
 local DEAD, DEAD_BYTES = '>I4I4I4I8', 20
--- A longer body is stored in `bodies`.
-local LONGEST_BODY = 256
 
 -- The rows are changed one by one in `row_of`, and written at once. The key of a dead letter is not
 -- known yet; its generation may be the key of another row.
-local row_of, orders, count = {}, {}, #keys
+local row_of, body_of, orders, count = {}, {}, {}, #keys
 for i, row in ipairs(rows) do
     if row then
-        orders[i] = order_of[sub(row, 47, 46 + byte(row, 46))]
+        orders[i] = order_of[sub(row, 48, 47 + byte(row, 47))]
         if not orders[i] then return redis.error_reply(UNKNOWN_KINDS) end
     end
 end
@@ -37,28 +35,32 @@ if ARGV[FIRST] == '2' then
     redis.call('HSETNX', jobs, '', '')
 end
 
-local answers = {}
-for i = 1, #ARGV - FIRST do
-    local key, argument = keys[i], ARGV[FIRST + i]
-    local change, token, sign = byte(argument), sub(argument, 2, 9), byte(argument, 10)
-    local old, new, revived = rows[i], nil, nil
-    if change == REVIVE then
+local answers, arguments_read = {}, FIRST
+for i = 1, count do
+    arguments_read = arguments_read + 1
+    local key, head = keys[i], ARGV[arguments_read]
+    local change, token, sign = byte(head), sub(head, 2, 9), byte(head, 10)
+    local old, text, new, revived = rows[i], nil, nil, nil
+    if change <= REPLACE or change == BURY then
+        arguments_read = arguments_read + 1
+        text = ARGV[arguments_read]
+    elseif change == REVIVE then
         local letter = redis.call('HGET', dead, key)
         if letter then
-            local its_row, its_key = read(DEAD, letter)
-            new = sub(letter, DEAD_BYTES + 1, DEAD_BYTES + its_row)
-            revived, change = key, PUT
-            key = sub(letter, DEAD_BYTES + its_row + 1, DEAD_BYTES + its_row + its_key)
-            new = sub(new, 38)
+            local its_row, its_key, its_reason = read(DEAD, letter)
+            local from = DEAD_BYTES + its_row + 1
+            change, revived, key = PUT, key, sub(letter, from, from + its_key - 1)
+            new = sub(letter, DEAD_BYTES + 38, from - 1)
+            text = sub(letter, from + its_key + its_reason)
             old = redis.call('HGET', jobs, key)
             count = count + 1
             keys[count], rows[count] = key, old
-            orders[count] = old and order_of[sub(old, 47, 46 + byte(old, 46))]
+            orders[count] = old and order_of[sub(old, 48, 47 + byte(old, 47))]
         end
     end
     -- A delay is added to the present rounded up. After no delay, the present rounded down is not
     -- early.
-    local at = sign ~= 0 and read('>I8', argument, 11)
+    local at = sign ~= 0 and read('>I8', head, 11)
     if sign == 2 then at = at == 0 and now or math.min(now_up + at, LAST_TIME) end
     local row, answer = row_of[key], DONE
     if row == nil then row = old end
@@ -67,13 +69,14 @@ for i = 1, #ARGV - FIRST do
         if state and state ~= CLOSED then answer = change == PUT and DUPLICATE or REPLACES end
         if answer ~= DUPLICATE then
             last = last + 1
-            new = new or sub(argument, 19)
+            new = new or sub(head, 19)
             if state and state ~= PENDING then
                 row = pack('B', REPLACED) .. sub(row, 2, 9) .. NO_ATTEMPT .. sub(row, 14, 21)
                     .. pack('>I8I8', at, last) .. new
             else
                 row = NEW .. pack('>I8I8I8', at, at, last) .. new
             end
+            body_of[key] = text ~= '' and text
             if revived then
                 redis.call('ZREM', dead_order, revived)
                 redis.call('HDEL', dead, revived)
@@ -117,14 +120,14 @@ for i = 1, #ARGV - FIRST do
         if change ~= ACK then answer = ENDED end
     elseif change == ACK then
         row = sign ~= 0 and NEW .. pack('>I8I8', at, at) .. sub(row, 30, 37)
-            .. sub(argument, 19, 26) .. sub(row, 46)
+            .. sub(head, 19, 26) .. sub(row, 46)
     elseif change == BURY then
         if not has_new then redis.call('HDEL', bodies, '') end
         local generation = string.format('%.0f', read('>I8', row, 30))
-        local reason = sub(argument, HEAD_BYTES + 1)
-        row = whole(FREE .. sub(row, 10, 13) .. sub(row, 22, 29) .. sub(row, 22), key)
+        row = FREE .. sub(row, 10, 13) .. sub(row, 22, 29) .. sub(row, 22)
+        local body = byte(row, 46) == IN_BODIES and redis.call('HGET', bodies, key) or ''
         redis.call('HSET', dead, generation,
-            pack(DEAD, #row, #key, #reason, now) .. row .. key .. reason)
+            pack(DEAD, #row, #key, #text, now) .. row .. key .. text .. body)
         redis.call('ZADD', dead_order, generation, generation)
         row = false
     else
@@ -159,11 +162,10 @@ for i = 1, count do
             local list = removed_from[orders[i]] or {}
             removed_from[orders[i]] = list
             list[#list + 1] = sub(old, 30, 37) .. key
-            if #old == 46 + byte(old, 46) then gone_bodies[#gone_bodies + 1] = key end
+            if byte(old, 46) == IN_BODIES then gone_bodies[#gone_bodies + 1] = key end
         end
         if row then
-            local body = 47 + byte(row, 46)
-            local its, at = order_of[sub(row, 47, body - 1)], visible_at(row)
+            local its, at = order_of[sub(row, 48, 47 + byte(row, 47))], visible_at(row)
             local before = old and orders[i] == its and visible_at(old) or math.huge
             if is_moved or at ~= before then
                 -- Formatting takes long, and the jobs of a batch are often due together.
@@ -177,10 +179,9 @@ for i = 1, count do
                     list.first, list.first_text = at, score_text
                 end
             end
-            if #row - body >= LONGEST_BODY then
+            if body_of[key] then
                 set_bodies[#set_bodies + 1] = key
-                set_bodies[#set_bodies + 1] = sub(row, body)
-                row = sub(row, 1, body - 1)
+                set_bodies[#set_bodies + 1] = body_of[key]
             end
             set[sets + 1], set[sets + 2], sets = key, row, sets + 2
         else

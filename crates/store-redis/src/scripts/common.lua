@@ -46,19 +46,18 @@ local last = math.max(read('>I8', drawn), micros)
 local LAST_TIME = 9007199254740991
 
 -- A row: its state (one of these numbers), token, attempt, end of the lease (in a pending row, when
--- it is visible), due, generation, occurrence, length of the kind, kind, body. A pending row with a
--- token is leased, and its run has not begun. The fields begin at the bytes 1, 2, 10, 14, 22, 30,
--- 38, 46 and 47, by which scripts copy those that stay as they are. A body is the length of the
--- policy, the policy, and the payload. A long one is in `bodies`, so that changes of the row do not
--- write it again. A member of an order is the generation and the key: Redis sorts members with the
+-- it is visible), due, generation, occurrence, whether its body is in `bodies` (0 or 1), length of
+-- the kind, kind, body. A pending row with a token is leased, and its run has not begun. The fields
+-- begin at the bytes 1, 2, 10, 14, 22, 30, 38, 46, 47 and 48, by which scripts copy those that stay
+-- as they are. A member of an order is the generation and the key: Redis sorts members with the
 -- same score as bytes.
+--
+-- A body is the length of the policy, the policy, and the payload. A long one is in `bodies`, so
+-- changes of its row do not write it again, and it is no part of another string: Lua hashes each
+-- byte of each string that it makes.
 local PENDING, BEGUN, CLOSED, REPLACED = 0, 1, 2, 3
 local NO_TOKEN, NO_ATTEMPT = '\0\0\0\0\0\0\0\0', '\0\0\0\0'
 -- The first fields of a pending row without a lease.
 local FREE = '\0' .. NO_TOKEN
 local NEW = FREE .. NO_ATTEMPT
-
--- The row with its body.
-local function whole(row, key)
-    return #row > 46 + byte(row, 46) and row or row .. redis.call('HGET', bodies, key)
-end
+local IN_BODIES = 1

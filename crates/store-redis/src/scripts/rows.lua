@@ -1,3 +1,6 @@
--- Returns the row of each key, with its body; nil for a missing row.
-for i, key in ipairs(keys) do rows[i] = rows[i] and whole(rows[i], key) end
-return rows
+-- Returns the rows of the keys, and the bodies that are not in the rows; nil where there is none.
+local its_bodies = {}
+for i, row in ipairs(rows) do
+    its_bodies[i] = row and byte(row, 46) == IN_BODIES and redis.call('HGET', bodies, keys[i])
+end
+return {rows, its_bodies}
