@@ -280,7 +280,7 @@ impl Connection {
             self.with(Instant::now(), |connection| format.query(connection))?;
         let drawn: Option<Vec<u8>> =
             self.with(Instant::now(), |connection| drawn.query(connection))?;
-        let (Some(found), Some(drawn)) = (found, drawn) else {
+        let Some(found) = found else {
             let queue = &self.settings.queue;
             let why = format!("the server has no queue `{queue}`: name the queue of the programs");
             return Err(StoreError::Refused(why));
@@ -288,9 +288,10 @@ impl Connection {
         if found > FORMAT {
             return Err(StoreError::Format { found, known: FORMAT });
         }
+        let drawn = drawn.unwrap_or_default();
         let epoch = drawn.get(NOTHING_DRAWN.len()..).and_then(|epoch| str::from_utf8(epoch).ok());
-        let unreadable = || StoreError::Damaged("unreadable epoch".into());
-        (self.format, self.epoch) = (found, epoch.ok_or_else(unreadable)?.to_owned());
+        let incomplete = || StoreError::Damaged("the queue is incomplete: it has no epoch".into());
+        (self.format, self.epoch) = (found, epoch.ok_or_else(incomplete)?.to_owned());
         Ok(())
     }
 

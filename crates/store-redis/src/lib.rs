@@ -14,8 +14,8 @@
 //!
 //! ```text
 //!  wh:{orders}:order:expire/1  sorted set   generation + key, by visible_at      one for each kind
-//!  wh:{orders}:jobs            hash         key -> state, token, due, attempt, kind, policy, payload
-//!  wh:{orders}:bodies          hash         key -> policy, payload, if longer than 256 bytes
+//!  wh:{orders}:jobs            hash         key -> state, token, due, kind, policy, payload ..
+//!  wh:{orders}:bodies          hash         key -> policy, payload, if longer than 128 bytes
 //!  wh:{orders}:dead            hash         generation -> dead letter
 //!  wh:{orders}:dead-order      sorted set   the generations of `dead`
 //!  wh:{orders}:kinds           set          the kinds that may have jobs

@@ -12,9 +12,9 @@ const NO_TOKEN: Token = Token(0);
 /// hash, and the length of the kind.
 const HEAD: usize = 47;
 
-/// The longest policy and payload that are stored in the row. A longer body takes more time to
-/// copy, whenever the row changes, than it takes to call a command for it.
-const LONGEST_IN_ROW: usize = 256;
+/// The longest policy and payload, together, that are stored in the row. Each change of a row
+/// copies its body. For a longer body that takes more time than separate commands.
+const LONGEST_IN_ROW: usize = 128;
 
 /// Reads a job from its key, its row, as `common.lua` describes it, and its body if that is not in
 /// the row.
@@ -73,9 +73,9 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
     })
 }
 
-/// Appends the end of the row of a new job, from the kind on. Returns the body if it is too long for
-/// the row, or else nothing. A body is the policy's length in four bytes, the policy, and the
-/// payload.
+/// Appends the end of the row of a new job, after its occurrence. Returns the body if it is too
+/// long for the row, or else nothing. A body is the policy's length in four bytes, the policy, and
+/// the payload.
 pub(crate) fn append(row: &mut Vec<u8>, job: &Put) -> Result<Vec<u8>, StoreError> {
     let Put { kind, policy, payload, .. } = job;
     let refused = |why: &str| StoreError::Refused(why.into());

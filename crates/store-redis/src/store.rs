@@ -22,9 +22,9 @@ pub struct RedisStore {
     scans: Scans,
 }
 
-/// The answer of `claim.lua`: the present, when the next job is visible, the number of removed rows,
-/// the bodies that are not in the rows; and for each job its key, its row, and whether its earlier
-/// lease was lost.
+/// The answer of `claim.lua`: the present, when the next job is visible, the number of removed
+/// rows, the bodies that are not in the rows; and for each job its key, its row, and whether its
+/// earlier lease was lost.
 type Claimed = (u64, Option<u64>, usize, Vec<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>, bool)>);
 
 impl RedisStore {

@@ -1,8 +1,8 @@
 -- Leases the visible jobs, in order. ARGV from FIRST on: duration of the lease in milliseconds, the
 -- most jobs, the most bytes of their payloads, the number of jobs that these do not bound (0 or 1),
 -- the most runs to begin, the kinds. Returns the present, when the next job is visible (or false),
--- the number of removed rows, the bodies that are not in the rows, and a list: for each job its key,
--- its row, and 1 if its earlier lease was lost, else 0.
+-- the number of removed rows, the bodies that are not in the rows, and a list: for each job its
+-- key, its row, and 1 if its earlier lease was lost, else 0.
 
 local until_time, max = math.min(now_up + ARGV[FIRST], LAST_TIME), tonumber(ARGV[FIRST + 1])
 local max_bytes, unbounded = tonumber(ARGV[FIRST + 2]), tonumber(ARGV[FIRST + 3])
