@@ -1,14 +1,24 @@
 //! The arguments and answers of `commit.lua`.
 
-use crate::row::policy_length;
+use crate::row;
 use redis::Cmd;
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, Token, When};
+use wheelhouse_durable::store::{Change, Key, Outcome, StoreError, Timestamp, Token, When};
 
 /// The most changes in one call of the script. They block the server for about five milliseconds.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// Adds a change to the arguments of a call: its head, its key and its body, see `commit.lua`.
+/// Adds the key of a change to the arguments of a call: the generation for that of a dead letter.
+pub(crate) fn add_key(command: &mut Cmd, change: &Change) {
+    match change {
+        Change::Revive { generation, .. } | Change::Forget { generation } => {
+            command.arg(generation)
+        }
+        change => command.arg(change.key().map_or(&[][..], Key::as_bytes)),
+    };
+}
+
+/// Adds a change to the arguments of a call, as `commit.lua` describes it.
 pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<(), StoreError> {
     const NO_TIME: (u8, u64) = (0, 0);
     let (number, (sign, time), occurrence) = match change {
@@ -22,33 +32,24 @@ pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<(), StoreErro
         Change::Ack { again: Some(again), .. } => (8, time(again.when), again.occurrence),
         Change::Retry { when, .. } => (9, time(*when), 0),
         Change::Release { when, .. } => (10, time(*when), 0),
-        Change::Extend { visibility, .. } => (11, (0, millis(*visibility)), 0),
+        Change::Extend { visibility, .. } => (11, (1, millis(*visibility)), 0),
         Change::Bury { .. } => (12, NO_TIME, 0),
         other => return Err(StoreError::Refused(format!("unknown change {other:?}"))),
     };
     let Token(token) = change.token().unwrap_or(Token(0));
-    let mut head = Vec::with_capacity(64);
+    let mut head = Vec::with_capacity(128);
     head.push(number);
     head.extend(token.to_be_bytes());
     head.push(sign);
     head.extend(time.to_be_bytes());
     head.extend(occurrence.to_be_bytes());
-    if let Change::Put(Put { kind, .. }) = change {
-        head.extend(kind.as_bytes());
-    }
-    command.arg(head);
     match change {
-        Change::Revive { generation, .. } | Change::Forget { generation } => {
-            command.arg(generation)
+        Change::Put(put) => {
+            let long_body = row::append(&mut head, put)?;
+            command.arg(head).arg(long_body)
         }
-        change => command.arg(change.key().map_or(&[][..], Key::as_bytes)),
-    };
-    match change {
-        Change::Put(Put { policy, payload, .. }) => {
-            command.arg([&policy_length(policy)?[..], policy.as_bytes(), payload].concat())
-        }
-        Change::Bury { reason, .. } => command.arg(reason),
-        _ => command.arg(""),
+        Change::Bury { reason, .. } => command.arg(head).arg(reason),
+        _ => command.arg(head),
     };
     Ok(())
 }

@@ -17,6 +17,9 @@ use wheelhouse_durable::store::{Kinds, StoreError, reconnect_backoff};
 /// The format that this version writes.
 const FORMAT: u32 = 1;
 
+/// The last number drawn of a new queue, as the scripts pack it.
+const NOTHING_DRAWN: &str = "\0\0\0\0\0\0\0\0";
+
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
     ($file:literal) => {
@@ -135,8 +138,9 @@ impl Connection {
         self.run(script, kinds, &arguments)
     }
 
-    /// Runs a script with its keys, the epoch, the clock, and further `arguments`. Loads it if the
-    /// server does not have it. The keys include the orders of `kinds`, or of all known kinds.
+    /// Runs a script with its keys, the epoch, the clock, and further `arguments`, which begin with
+    /// the keys of rows. Loads it if the server does not have it. The keys of the script include
+    /// the orders of `kinds`, or of all known kinds.
     fn run<T: FromRedisValue>(
         &mut self,
         script: &Script,
@@ -263,17 +267,20 @@ impl Connection {
     fn begin(&mut self) -> Result<(), StoreError> {
         if !self.settings.only_reads {
             let script = Script::new(include_str!("scripts/open.lua"));
-            let new = format!("{:016x}", random());
-            let key = self.keys.meta.clone();
+            let new = format!("{}{:016x}", NOTHING_DRAWN, random());
+            let (meta, jobs) = (self.keys.meta.clone(), self.keys.jobs.clone());
             self.with(Instant::now(), |connection| {
-                script.key(&key).arg(FORMAT).arg(&new).invoke::<()>(connection)
+                script.key(&meta).key(&jobs).arg(FORMAT).arg(&new).invoke::<()>(connection)
             })?;
         }
-        let mut command = redis::cmd("HMGET");
-        command.arg(&self.keys.meta).arg("format").arg("epoch");
-        let found: (Option<u32>, Option<String>) =
-            self.with(Instant::now(), |connection| command.query(connection))?;
-        let (Some(found), Some(epoch)) = found else {
+        let (mut format, mut drawn) = (redis::cmd("HGET"), redis::cmd("HGET"));
+        format.arg(&self.keys.meta).arg("format");
+        drawn.arg(&self.keys.jobs).arg("");
+        let found: Option<u32> =
+            self.with(Instant::now(), |connection| format.query(connection))?;
+        let drawn: Option<Vec<u8>> =
+            self.with(Instant::now(), |connection| drawn.query(connection))?;
+        let Some(found) = found else {
             let queue = &self.settings.queue;
             let why = format!("the server has no queue `{queue}`: name the queue of the programs");
             return Err(StoreError::Refused(why));
@@ -281,7 +288,10 @@ impl Connection {
         if found > FORMAT {
             return Err(StoreError::Format { found, known: FORMAT });
         }
-        (self.format, self.epoch) = (found, epoch);
+        let drawn = drawn.unwrap_or_default();
+        let epoch = drawn.get(NOTHING_DRAWN.len()..).and_then(|epoch| str::from_utf8(epoch).ok());
+        let incomplete = || StoreError::Damaged("the queue is incomplete: it has no epoch".into());
+        (self.format, self.epoch) = (found, epoch.ok_or_else(incomplete)?.to_owned());
         Ok(())
     }
 

@@ -5,11 +5,11 @@ use redis::Cmd;
 /// The names of the keys. All have the queue as their hash tag, so that a cluster keeps them in one
 /// slot.
 pub(crate) struct Keys {
-    /// Hash: format, epoch, last number drawn.
+    /// Hash: format.
     pub(crate) meta: String,
-    /// Hash: key -> state of the row.
-    pub(crate) states: String,
-    /// Hash: key -> policy and payload.
+    /// Hash: key -> row; empty key -> last number drawn, epoch.
+    pub(crate) jobs: String,
+    /// Hash: key -> policy and payload that are too long for the row.
     pub(crate) bodies: String,
     /// Hash: generation -> dead letter.
     pub(crate) dead: String,
@@ -28,7 +28,7 @@ impl Keys {
         let name = |name| format!("wh:{{{queue}}}:{name}");
         Self {
             meta: name("meta"),
-            states: name("states"),
+            jobs: name("jobs"),
             bodies: name("bodies"),
             dead: name("dead"),
             dead_order: name("dead-order"),
@@ -40,9 +40,9 @@ impl Keys {
     /// Adds the number of keys, the keys, and the orders of the kinds `of`, as the scripts expect
     /// them.
     pub(crate) fn add_to<'k>(&self, command: &mut Cmd, of: impl Iterator<Item = &'k str>) {
-        let Self { meta, states, bodies, dead, dead_order, kinds, order } = self;
+        let Self { jobs, bodies, dead, dead_order, kinds, order, .. } = self;
         let orders: Vec<String> = of.map(|kind| format!("{order}{kind}")).collect();
-        let all = [meta, states, bodies, dead, dead_order, kinds, order];
+        let all = [jobs, bodies, dead, dead_order, kinds, order];
         command.arg(all.len() + orders.len());
         command.arg(&all[..]).arg(orders);
     }

@@ -14,12 +14,12 @@
 //!
 //! ```text
 //!  wh:{orders}:order:expire/1  sorted set   generation + key, by visible_at      one for each kind
-//!  wh:{orders}:states          hash         key -> state, token, due, attempt, kind
-//!  wh:{orders}:bodies          hash         key -> policy, payload
+//!  wh:{orders}:jobs            hash         key -> state, token, due, kind, policy, payload ..
+//!  wh:{orders}:bodies          hash         key -> policy, payload, if longer than 128 bytes
 //!  wh:{orders}:dead            hash         generation -> dead letter
 //!  wh:{orders}:dead-order      sorted set   the generations of `dead`
 //!  wh:{orders}:kinds           set          the kinds that may have jobs
-//!  wh:{orders}:meta            hash         format, epoch, last number drawn
+//!  wh:{orders}:meta            hash         format
 //! ```
 //!
 //! * **One script call for a batch** of at most 512 changes, which blocks the server for a few
@@ -35,6 +35,7 @@
 //!   and the channel `&wh:{orders}:order:`.
 //! * **Tokens and generations** begin with the server's microseconds, so they grow even if the data
 //!   are lost or restored from an old copy.
+//!   The empty key of `jobs` has the last number drawn, and the epoch.
 //! * **The epoch** of the data is a random number, drawn when the queue is created, which each call
 //!   contains. If the data were replaced, the next commit or claim of each connection fails once,
 //!   and its message names the cause. Reads and all later calls use the new data.

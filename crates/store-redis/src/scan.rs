@@ -73,13 +73,13 @@ impl Scan {
     ) -> Result<Vec<Key>, StoreError> {
         while self.waiting.len() < max && !self.ended {
             let mut command = redis::cmd("HSCAN");
-            command.arg(&connection.keys.states).arg(self.cursor).arg("COUNT").arg(COUNT);
-            // Keys and states alternate.
+            command.arg(&connection.keys.jobs).arg(self.cursor).arg("COUNT").arg(COUNT);
+            // Keys and rows alternate. The empty key is not a job's.
             let (cursor, found): (u64, Vec<Vec<u8>>) = connection.query(&command)?;
             self.check(connection)?;
             self.cursor = cursor;
             self.ended = cursor == 0;
-            let keys = found.into_iter().step_by(2).map(Key::new);
+            let keys = found.into_iter().step_by(2).filter(|key| !key.is_empty()).map(Key::new);
             let keys: Result<Vec<_>, _> = keys.collect();
             self.waiting.extend(keys.map_err(|error| StoreError::Damaged(error.to_string()))?);
         }

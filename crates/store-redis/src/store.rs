@@ -6,7 +6,6 @@ use crate::listen::{Listener, listen};
 use crate::row;
 use crate::scan::Scans;
 use crate::settings::Builder;
-use redis::Value;
 use std::fmt;
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -22,6 +21,11 @@ pub struct RedisStore {
     listener: Option<Listener>,
     scans: Scans,
 }
+
+/// The answer of `claim.lua`: the present, when the next job is visible, the number of removed
+/// rows, the bodies that are not in the rows; and for each job its key, its row, and whether its
+/// earlier lease was lost.
+type Claimed = (u64, Option<u64>, usize, Vec<Vec<u8>>, Vec<(Vec<u8>, Vec<u8>, bool)>);
 
 impl RedisStore {
     /// Connects to a queue of a server, and creates the queue if there is none. Examples of URLs:
@@ -64,40 +68,32 @@ impl RedisStore {
         let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
         // Negative if the only job so far is longer than the limit.
         let left = signed(limit.bytes) - signed(bytes);
-        let answer: Vec<Value> = self.connection.change(&CLAIM, Some(kinds), |command| {
-            command.arg(millis(visibility)).arg(most).arg(left);
-            // The first job is leased however long it is.
-            command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
-            for kind in kinds.iter() {
-                command.arg(&**kind);
-            }
-            Ok(())
-        })?;
-        let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
-        let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
-        let [now, next, removed] = head.each_ref().map(number);
-        let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
-        let visible_at = next.map(Timestamp::from_millis);
-        for job in jobs.chunks(4) {
-            let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body), lost] =
-                job
-            else {
-                return Err(unreadable());
-            };
-            let was_lost = number(lost) == Some(1);
-            let job = row::entry(key, state, body)?;
+        let (now, next, removed, long_bodies, jobs): Claimed =
+            self.connection.change(&CLAIM, Some(kinds), |command| {
+                command.arg(0).arg(millis(visibility)).arg(most).arg(left);
+                // The first job is leased however long it is.
+                command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
+                for kind in kinds.iter() {
+                    command.arg(&**kind);
+                }
+                Ok(())
+            })?;
+        let now = Timestamp::from_millis(now);
+        // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
+        let has_more = removed + jobs.len() >= most;
+        let mut long_bodies = long_bodies.into_iter();
+        for (key, row, was_lost) in jobs {
+            let body = if row::has_body_apart(&row) { long_bodies.next() } else { None };
+            let job = row::entry(&key, &row, &body.unwrap_or_default())?;
             let (State::Leased(lease) | State::Begun(lease)) = job.state else {
-                return Err(unreadable());
+                return Err(StoreError::Damaged(format!("the claim script leased {job:?}")));
             };
             debug_assert!(lease.until > now, "the lease has a length: {job:?}");
             let newest = into.last().map(|before| before.token);
             debug_assert!(newest < Some(lease.token), "tokens grow: {job:?}");
             into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
-        let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
-        // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
-        let has_more = removed + jobs.len() / 4 >= most;
-        Ok((has_more, Next { now, visible_at }))
+        Ok((has_more, Next { now, visible_at: next.map(Timestamp::from_millis) }))
     }
 
     /// Learns the kinds of new jobs, and of dead letters to be revived, so that the call names
@@ -130,16 +126,17 @@ impl RedisStore {
         type Parts = Vec<Option<Vec<u8>>>;
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
-            let (states, bodies): (Parts, Parts) =
+            let (found, bodies): (Parts, Parts) =
                 self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
+                    command.arg(keys.len());
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
                     Ok(())
                 })?;
-            for (key, parts) in keys.iter().zip(states.into_iter().zip(bodies)) {
-                if let (Some(state), Some(body)) = parts {
-                    rows.push(row::entry(key.as_bytes(), &state, &body)?);
+            for (key, (row, body)) in keys.iter().zip(found.into_iter().zip(bodies)) {
+                if let Some(row) = row {
+                    rows.push(row::entry(key.as_bytes(), &row, &body.unwrap_or_default())?);
                 }
             }
         }
@@ -192,6 +189,8 @@ impl Store for RedisStore {
         for some in changes.chunks(AT_ONCE) {
             self.learn_kinds(some)?;
             let answer = self.connection.change(&COMMIT, None, |command| {
+                command.arg(some.len());
+                some.iter().for_each(|change| commit::add_key(command, change));
                 let has_letters = some.iter().any(|change| change.key().is_none());
                 command.arg(if new == 0 { 0 } else { 1 + u8::from(has_letters) });
                 some.iter().try_for_each(|change| commit::add_to(command, change))
@@ -265,7 +264,10 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |_| Ok(()))?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |command| {
+            command.arg(0);
+            Ok(())
+        })?;
         let kinds = kinds.into_iter();
         Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }
@@ -292,11 +294,6 @@ fn full(error: StoreError, can_be_divided: bool) -> StoreError {
         }
         error => error,
     }
-}
-
-/// A number in an answer: an integer or its text.
-fn number(value: &Value) -> Option<u64> {
-    redis::from_redis_value_ref(value).ok()
 }
 
 impl fmt::Debug for RedisStore {

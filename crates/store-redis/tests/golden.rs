@@ -6,7 +6,8 @@ use common::connection;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
-use wheelhouse_durable::store::Timestamp;
+use wheelhouse_durable::store::{Change, Put, Store, Timestamp};
+use wheelhouse_store_conformance::jobs::{job, key, one};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
@@ -18,9 +19,14 @@ fn file() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "golden", "format-1.hex"].iter().collect()
 }
 
-fn store(url: &str, millis: u64) -> RedisStore {
+fn store(url: &str, queue: &str, millis: u64) -> RedisStore {
     let now = move || Timestamp::from_millis(millis);
-    RedisStore::builder(url, "golden").clock(now).connect().unwrap()
+    RedisStore::builder(url, queue).clock(now).connect().unwrap()
+}
+
+/// A payload that is too long for the row of its job. It is in a second queue.
+fn long_payload() -> Vec<u8> {
+    vec![b'l'; 300]
 }
 
 #[test]
@@ -33,9 +39,11 @@ fn data_of_format_1_can_be_read() {
         let words: Vec<_> = words.split(' ').map(unhex).collect();
         redis::cmd(name).arg(words).exec(&mut server).unwrap();
     }
-    let mut store = store(&url, WRITTEN + 60_000);
-    assert_eq!(store.format(), 1);
-    read_golden(&mut store);
+    let mut golden = store(&url, "golden", WRITTEN + 60_000);
+    assert_eq!(golden.format(), 1);
+    read_golden(&mut golden);
+    let row = store(&url, "golden-long", WRITTEN).find(&key("long")).unwrap();
+    assert_eq!(row.expect("it was written").payload, long_payload());
 }
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`. Each line of the
@@ -45,7 +53,9 @@ fn data_of_format_1_can_be_read() {
 fn write_the_golden_file() {
     let server = Server::redis(&[]).unwrap();
     let url = server.url();
-    write_golden(&mut store(&url, WRITTEN));
+    write_golden(&mut store(&url, "golden", WRITTEN));
+    let long = Change::Put(Put { payload: long_payload(), ..job("long", 0) });
+    one(&mut store(&url, "golden-long", WRITTEN), long);
 
     let mut server = connection(&url);
     let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut server).unwrap();

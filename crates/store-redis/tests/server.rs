@@ -6,10 +6,12 @@ use common::connection;
 use redis::Commands;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Kinds, Outcome, Put, Store, StoreError, When,
+};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, cancel, claim, job, key, lease, names, one, put, rows,
+    KIND, LEASE, ack, bury, cancel, claim, job, key, lease, names, one, put, retry, rows,
 };
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
@@ -177,8 +179,8 @@ fn data_of_another_program_are_not_taken_for_emptied_ones() {
     let Some(server) = Server::shared_redis() else { return };
     let (url, queue) = (server.url(), queue());
     let mut store = RedisStore::connect(&url, &queue).unwrap();
-    let states = format!("wh:{{{queue}}}:states");
-    let _: () = connection(&url).set(states, "of another program").unwrap();
+    let jobs = format!("wh:{{{queue}}}:jobs");
+    let _: () = connection(&url).set(jobs, "of another program").unwrap();
     for error in [store.commit(&[put("a", 0)]).unwrap_err(), store.find(&key("a")).unwrap_err()] {
         assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
     }
@@ -214,11 +216,73 @@ fn newer_and_foreign_data_are_not_touched() {
     let Some(server) = Server::shared_redis() else { return };
     let url = server.url();
     let mut server = connection(&url);
-    let (newer, foreign) = (queue(), queue());
-    drop(RedisStore::connect(&url, &newer).unwrap());
+    let (newer, incomplete, foreign) = (queue(), queue(), queue());
+    for queue in [&newer, &incomplete] {
+        drop(RedisStore::connect(&url, queue).unwrap());
+    }
     let _: () = server.hset(format!("wh:{{{newer}}}:meta"), "format", 2).unwrap();
     assert!(matches!(refusal(&url, &newer), StoreError::Format { found: 2, known: 1 }));
+    // The data lack the hash of the jobs, like those of a version before the first release.
+    let _: () = server.hdel(format!("wh:{{{incomplete}}}:jobs"), "").unwrap();
+    assert!(matches!(refusal(&url, &incomplete), StoreError::Damaged(_)));
     let _: () = server.set(format!("wh:{{{foreign}}}:meta"), "mine").unwrap();
     assert!(matches!(refusal(&url, &foreign), StoreError::Foreign(_)));
     assert_eq!(server.get::<_, String>(format!("wh:{{{foreign}}}:meta")).unwrap(), "mine");
+}
+
+/// A body of more than 128 bytes is stored apart from its row, and leaves with it. It stays with
+/// its job through claims, retries, replacements, dead letters and revivals.
+#[test]
+fn long_bodies_are_kept_and_removed_with_their_jobs() {
+    let Some(server) = Server::shared_redis() else { return };
+    let (url, queue) = (server.url(), queue());
+    let mut store = RedisStore::connect(&url, &queue).unwrap();
+    let mut server = connection(&url);
+    let mut apart = || server.hlen::<_, usize>(format!("wh:{{{queue}}}:bodies")).unwrap();
+    let sized = |name: &str, bytes: u8, times: usize, replace| {
+        let payload = vec![bytes; times];
+        Change::Put(Put { payload, policy: "p".into(), replace, ..job(name, 0) })
+    };
+    let of = |row: &Entry| (row.key.to_string(), row.policy.clone(), row.payload.clone());
+    let with = |name: &str, byte, times| (name.to_owned(), "p".to_owned(), vec![byte; times]);
+
+    let new = [sized("a", 1, 127, false), sized("b", 2, 128, false), sized("c", 3, 9_000, false)];
+    assert_eq!(store.commit(&new).unwrap(), [Outcome::Done; 3]);
+    assert_eq!(apart(), 2);
+    let all = [with("a", 1, 127), with("b", 2, 128), with("c", 3, 9_000)];
+    let mut listed: Vec<_> = rows(&mut store).iter().map(of).collect();
+    listed.sort();
+    assert_eq!(listed, all);
+    let leased = claim(&mut store);
+    assert_eq!(leased.iter().map(|leased| of(&leased.job)).collect::<Vec<_>>(), all);
+    assert_eq!(of(&store.find(&key("c")).unwrap().unwrap()), all[2]);
+
+    // Each is replaced during its run by one whose body is stored in the other place.
+    let newer = [sized("a", 4, 9_000, true), sized("b", 5, 9, true), bury(&leased[2], "r")];
+    let answers = [Outcome::Replaced, Outcome::Replaced, Outcome::Done];
+    assert_eq!(store.commit(&newer).unwrap(), answers);
+    assert_eq!(apart(), 1);
+    let ends = [ack(&leased[0]), retry(&leased[1], 0)];
+    assert_eq!(store.commit(&ends).unwrap(), [Outcome::Done, Outcome::Closed]);
+    let dead = store.dead(None, 9).unwrap().remove(0);
+    assert_eq!((of(&dead.job), &*dead.reason), (with("c", 3, 9_000), "r"));
+    let when = When::After(Duration::ZERO);
+    let revive = Change::Revive { generation: dead.job.generation, when };
+    assert_eq!(one(&mut store, revive), Outcome::Done);
+    assert_eq!(apart(), 2);
+
+    let again = claim(&mut store);
+    let all = [with("a", 4, 9_000), with("b", 5, 9), with("c", 3, 9_000)];
+    assert_eq!(again.iter().map(|leased| of(&leased.job)).collect::<Vec<_>>(), all);
+    assert_eq!(one(&mut store, ack(&again[0])), Outcome::Done);
+    assert_eq!(one(&mut store, retry(&again[2], 0)), Outcome::Done);
+    // One batch replaces a long body by a long one, and another by none.
+    let last = [cancel("c"), sized("c", 6, 300, false), sized("c", 7, 400, true)];
+    let answers = [Outcome::Cancelled, Outcome::Done, Outcome::Replaced];
+    assert_eq!(store.commit(&last).unwrap(), answers);
+    assert_eq!(of(&store.find(&key("c")).unwrap().unwrap()), with("c", 7, 400));
+    assert_eq!(apart(), 1);
+    assert_eq!(one(&mut store, sized("c", 8, 0, true)), Outcome::Replaced);
+    assert_eq!(of(&store.find(&key("c")).unwrap().unwrap()), with("c", 8, 0));
+    assert_eq!(apart(), 0);
 }

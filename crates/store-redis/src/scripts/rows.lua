@@ -1,5 +1,6 @@
--- Returns the states and the bodies of keys; nil for a missing row. ARGV from 3 on: keys.
-return {
-    redis.call('HMGET', states, unpack(ARGV, 3)),
-    redis.call('HMGET', bodies, unpack(ARGV, 3)),
-}
+-- Returns the rows of the keys, and the bodies that are not in the rows; nil where there is none.
+local its_bodies = {}
+for i, row in ipairs(rows) do
+    its_bodies[i] = row and byte(row, 46) == IN_BODIES and redis.call('HGET', bodies, keys[i])
+end
+return {rows, its_bodies}
