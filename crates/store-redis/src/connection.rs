@@ -1,6 +1,7 @@
 //! A connection that reconnects after an error, and the scripts that run on it.
 
 use crate::error::{lacks_queue, store_error};
+use crate::row::LONGEST_IN_ROW;
 use crate::servers::Servers;
 use crate::settings::Builder;
 use crate::{check, keys::Keys};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Kinds, StoreError, reconnect_backoff};
 
 /// The format that this version writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The last number drawn of a new queue, as the scripts pack it.
 const NOTHING_DRAWN: &str = "\0\0\0\0\0\0\0\0";
@@ -262,16 +263,17 @@ impl Connection {
         }
     }
 
-    /// Creates the queue if there is none and this connection may write, and reads its format and
-    /// epoch.
+    /// If this connection may write, creates the queue if there is none, or converts it. Then reads
+    /// its format and epoch.
     fn begin(&mut self) -> Result<(), StoreError> {
         if !self.settings.only_reads {
             let script = Script::new(include_str!("scripts/open.lua"));
             let new = format!("{}{:016x}", NOTHING_DRAWN, random());
-            let (meta, jobs) = (self.keys.meta.clone(), self.keys.jobs.clone());
-            self.with(Instant::now(), |connection| {
-                script.key(&meta).key(&jobs).arg(FORMAT).arg(&new).invoke::<()>(connection)
-            })?;
+            let Keys { meta, jobs, bodies, dead, states, .. } = &self.keys;
+            let keys = [meta, jobs, bodies, dead, states].map(String::clone);
+            let mut open = script.arg(FORMAT);
+            open.arg(&new).arg(LONGEST_IN_ROW).key(&keys[..]);
+            self.with(Instant::now(), |connection| open.invoke::<()>(connection))?;
         }
         let (mut format, mut drawn) = (redis::cmd("HGET"), redis::cmd("HGET"));
         format.arg(&self.keys.meta).arg("format");
@@ -287,6 +289,10 @@ impl Connection {
         };
         if found > FORMAT {
             return Err(StoreError::Format { found, known: FORMAT });
+        }
+        if found < FORMAT {
+            let why = format!("the queue has format {found}: start a program, which converts it");
+            return Err(StoreError::Refused(why));
         }
         let drawn = drawn.unwrap_or_default();
         let epoch = drawn.get(NOTHING_DRAWN.len()..).and_then(|epoch| str::from_utf8(epoch).ok());

@@ -11,6 +11,8 @@ pub(crate) struct Keys {
     pub(crate) jobs: String,
     /// Hash: key -> policy and payload that are too long for the row.
     pub(crate) bodies: String,
+    /// Hash: key -> state of the row, in format 1.
+    pub(crate) states: String,
     /// Hash: generation -> dead letter.
     pub(crate) dead: String,
     /// Sorted set: the generations of dead letters, with themselves as scores.
@@ -30,6 +32,7 @@ impl Keys {
             meta: name("meta"),
             jobs: name("jobs"),
             bodies: name("bodies"),
+            states: name("states"),
             dead: name("dead"),
             dead_order: name("dead-order"),
             kinds: name("kinds"),

@@ -34,8 +34,10 @@
 //! * **Scripts declare every key** that they touch. So a user can be limited to `~wh:{orders}:*`
 //!   and the channel `&wh:{orders}:order:`.
 //! * **Tokens and generations** begin with the server's microseconds, so they grow even if the data
-//!   are lost or restored from an old copy.
-//!   The empty key of `jobs` has the last number drawn, and the epoch.
+//!   are lost or restored from an old copy. The empty key of `jobs` has the last number drawn, and
+//!   the epoch.
+//! * **Data of format 1** are converted by the first program that connects, in one call. It takes
+//!   some microseconds for each job, in which the server answers no other call.
 //! * **The epoch** of the data is a random number, drawn when the queue is created, which each call
 //!   contains. If the data were replaced, the next commit or claim of each connection fails once,
 //!   and its message names the cause. Reads and all later calls use the new data.

@@ -14,7 +14,7 @@ const HEAD: usize = 47;
 
 /// The longest policy and payload, together, that are stored in the row. Each change of a row
 /// copies its body. For a longer body that takes more time than separate commands.
-const LONGEST_IN_ROW: usize = 128;
+pub(crate) const LONGEST_IN_ROW: usize = 128;
 
 /// Reads a job from its key, its row, as `common.lua` describes it, and its body if that is not in
 /// the row.

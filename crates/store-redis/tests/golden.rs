@@ -1,4 +1,5 @@
-//! Data of format 1, as the first version wrote them. Every later version must read them.
+//! Data of each format, as the first version of that format wrote them. Every later version must
+//! read them.
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 use wheelhouse_durable::store::{Change, Put, Store, Timestamp};
-use wheelhouse_store_conformance::jobs::{job, key, one};
+use wheelhouse_store_conformance::jobs::{KIND, bury, claim, commit, fails, job, key};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
@@ -15,8 +16,12 @@ use wheelhouse_test_servers::Server;
 /// When the data were written, in milliseconds since 1970.
 const WRITTEN: u64 = 1_790_000_000_000;
 
-fn file() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", "format-1.hex"].iter().collect()
+/// The format that this version writes.
+const FORMAT: u32 = 2;
+
+fn file(format: u32) -> PathBuf {
+    let name = format!("format-{format}.hex");
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", &name].iter().collect()
 }
 
 fn store(url: &str, queue: &str, millis: u64) -> RedisStore {
@@ -24,26 +29,40 @@ fn store(url: &str, queue: &str, millis: u64) -> RedisStore {
     RedisStore::builder(url, queue).clock(now).connect().unwrap()
 }
 
-/// A payload that is too long for the row of its job. It is in a second queue.
+/// A payload that is too long for the row of its job. In a second queue it is that of a job and of
+/// a dead letter.
 fn long_payload() -> Vec<u8> {
     vec![b'l'; 300]
 }
 
 #[test]
-fn data_of_format_1_can_be_read() {
-    let Some(server) = Server::shared_redis() else { return };
-    let url = server.url();
-    let mut server = connection(&url);
-    for line in fs::read_to_string(file()).unwrap().lines() {
-        let (name, words) = line.split_once(' ').unwrap();
-        let words: Vec<_> = words.split(' ').map(unhex).collect();
-        redis::cmd(name).arg(words).exec(&mut server).unwrap();
+fn data_of_all_formats_can_be_read() {
+    for format in 1..=FORMAT {
+        let Some(server) = Server::redis(&[]) else { return };
+        let url = server.url();
+        let mut server = connection(&url);
+        for line in fs::read_to_string(file(format)).unwrap().lines() {
+            let (name, words) = line.split_once(' ').unwrap();
+            let words: Vec<_> = words.split(' ').map(unhex).collect();
+            redis::cmd(name).arg(words).exec(&mut server).unwrap();
+        }
+        // A connection that only reads cannot convert it.
+        let reader = RedisStore::builder(&url, "golden").connect_to_read();
+        if format == FORMAT {
+            assert!(reader.is_ok());
+        } else {
+            fails(reader, "start a program");
+        }
+        let mut golden = store(&url, "golden", WRITTEN + 60_000);
+        assert_eq!(golden.format(), FORMAT, "it is converted");
+        read_golden(&mut golden);
+        let mut long = store(&url, "golden-long", WRITTEN);
+        let row = long.find(&key("long")).unwrap().expect("it was written");
+        let dead = long.dead(None, 9).unwrap().remove(0);
+        for job in [row, dead.job] {
+            assert_eq!((&*job.kind, job.payload), (KIND, long_payload()));
+        }
     }
-    let mut golden = store(&url, "golden", WRITTEN + 60_000);
-    assert_eq!(golden.format(), 1);
-    read_golden(&mut golden);
-    let row = store(&url, "golden-long", WRITTEN).find(&key("long")).unwrap();
-    assert_eq!(row.expect("it was written").payload, long_payload());
 }
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`. Each line of the
@@ -54,8 +73,11 @@ fn write_the_golden_file() {
     let server = Server::redis(&[]).unwrap();
     let url = server.url();
     write_golden(&mut store(&url, "golden", WRITTEN));
-    let long = Change::Put(Put { payload: long_payload(), ..job("long", 0) });
-    one(&mut store(&url, "golden-long", WRITTEN), long);
+    let long = |name| Change::Put(Put { payload: long_payload(), ..job(name, 0) });
+    let mut other = store(&url, "golden-long", WRITTEN);
+    commit(&mut other, &[long("dead")]);
+    let dead = claim(&mut other).remove(0);
+    commit(&mut other, &[bury(&dead, "it failed"), long("long")]);
 
     let mut server = connection(&url);
     let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut server).unwrap();
@@ -79,7 +101,7 @@ fn write_the_golden_file() {
         let words: Vec<_> = words.iter().map(|word| hex(word)).collect();
         writeln!(text, "{write} {}", words.join(" ")).unwrap();
     }
-    fs::write(file(), text).unwrap();
+    fs::write(file(FORMAT), text).unwrap();
 }
 
 fn hex(bytes: &[u8]) -> String {

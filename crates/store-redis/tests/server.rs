@@ -220,9 +220,9 @@ fn newer_and_foreign_data_are_not_touched() {
     for queue in [&newer, &incomplete] {
         drop(RedisStore::connect(&url, queue).unwrap());
     }
-    let _: () = server.hset(format!("wh:{{{newer}}}:meta"), "format", 2).unwrap();
-    assert!(matches!(refusal(&url, &newer), StoreError::Format { found: 2, known: 1 }));
-    // The data lack the hash of the jobs, like those of a version before the first release.
+    let _: () = server.hset(format!("wh:{{{newer}}}:meta"), "format", 3).unwrap();
+    assert!(matches!(refusal(&url, &newer), StoreError::Format { found: 3, known: 2 }));
+    // The data lack the row of the empty key.
     let _: () = server.hdel(format!("wh:{{{incomplete}}}:jobs"), "").unwrap();
     assert!(matches!(refusal(&url, &incomplete), StoreError::Damaged(_)));
     let _: () = server.set(format!("wh:{{{foreign}}}:meta"), "mine").unwrap();

@@ -1,5 +1,41 @@
--- Creates a queue if there is none. KEYS: 1 meta, 2 jobs. ARGV: its format, the row of its empty
--- key. An incomplete queue stays as it is.
-if redis.call('HSETNX', KEYS[1], 'format', ARGV[1]) == 1 then
-    redis.call('HSETNX', KEYS[2], '', ARGV[2])
+-- Creates a queue if there is none, or converts one of format 1. An incomplete queue stays as it
+-- is. KEYS: 1 meta, 2 jobs, 3 bodies, 4 dead letters, 5 states of format 1. ARGV: the format, the
+-- row of the empty key of a new queue, the length of the longest body in a row.
+local meta, jobs, bodies, dead, states = unpack(KEYS)
+local sub = string.sub
+if redis.call('HSETNX', meta, 'format', ARGV[1]) == 1 then
+    redis.call('HSETNX', jobs, '', ARGV[2])
 end
+local last, epoch = unpack(redis.call('HMGET', meta, 'last', 'epoch'))
+if redis.call('HGET', meta, 'format') ~= '1' or not epoch then return end
+
+-- In format 1 a job had a state and a body, in a hash each, and `meta` had the last number and the
+-- epoch. Returns the row of a job, and whether its body is not in the row.
+local function row_of(state, body)
+    local kind, is_long = sub(state, 46), #body - 4 > tonumber(ARGV[3])
+    local row = sub(state, 1, 9) .. sub(state, 42, 45) .. sub(state, 10, 41)
+        .. string.char(is_long and 1 or 0, #kind) .. kind
+    return is_long and row or row .. body, is_long
+end
+
+redis.call('HSET', jobs, '', struct.pack('>I8', last or 0) .. epoch)
+for _, key in ipairs(redis.call('HKEYS', states)) do
+    local state, body = redis.call('HGET', states, key), redis.call('HGET', bodies, key)
+    local row, is_long = row_of(state, body)
+    redis.call('HSET', jobs, key, row)
+    if not is_long then redis.call('HDEL', bodies, key) end
+end
+local LETTER = '>I4I4I4I8'
+for _, generation in ipairs(redis.call('HKEYS', dead)) do
+    local letter = redis.call('HGET', dead, generation)
+    local its_state, its_key, its_reason, at = struct.unpack(LETTER, letter)
+    local from = 21 + its_state
+    local body_from = from + its_key + its_reason
+    local body = sub(letter, body_from)
+    local row, is_long = row_of(sub(letter, 21, from - 1), body)
+    redis.call('HSET', dead, generation, struct.pack(LETTER, #row, its_key, its_reason, at)
+        .. row .. sub(letter, from, body_from - 1) .. (is_long and body or ''))
+end
+redis.call('DEL', states)
+redis.call('HDEL', meta, 'epoch', 'last')
+redis.call('HSET', meta, 'format', ARGV[1])
