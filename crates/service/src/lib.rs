@@ -112,8 +112,8 @@
 //!    such call, during the expiry of at most 64 timers, or during one pass over the shard to
 //!    release memory. The leader never waits for the receiver of a channel. If a job calls
 //!    [`stop`](Service::stop), the stop does not wait for that run. In a service with one thread
-//!    nothing else can run meanwhile. So a stop that would run the remaining jobs returns them
-//!    instead, and no stop waits for async jobs of that thread.
+//!    nothing else can run meanwhile. So a stop that a job calls there returns the remaining jobs
+//!    instead of running them, and no stop waits for async jobs of that thread.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
 //!    A cron line with several times of a day runs exactly once for each of them. If the wall clock
 //!    is set, or the machine was suspended, jobs for a time of day follow within a minute. No other

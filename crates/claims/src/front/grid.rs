@@ -46,8 +46,8 @@ pub fn brief(front: &Front) -> Table {
 const NAME: usize = 14;
 
 const SIGNS: &str = "✓ the claim holds, ✗ it does not, ? undecided, no sign: no claim. A claim \
-    O(...) is an upper bound. The class of the counted steps (constant, log, linear) is no bound, \
-    but their growth.";
+    O(...) is an upper bound. The class of the counted steps (constant, log, linear) says how they \
+    grow.";
 
 fn table(front: &Front, field: fn(&FrontCell) -> String) -> Table {
     let operations = Operation::ALL.map(|it| Column::left(it.name()));

@@ -93,10 +93,10 @@ const FEW: u64 = 32;
 fn few_timers(run: &Run, default: u64) -> Vec<Pick> {
     let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != default);
     let Some(n) = few else { return Vec::new() };
-    let label = |what: &str| format!("{n} timers, {what}");
-    let time = Use::of(run, &label("steady churn"), &["steady"]);
+    let time = Use::of(run, &format!("steady churn of {n} timers"), &["steady"]);
     let time = time.and_then(|it| pick_for_use(run, &it, n, true));
-    time.into_iter().chain(least_memory(run, label("least memory for each timer"), n)).collect()
+    let memory = least_memory(run, format!("least memory for each of {n} timers"), n);
+    time.into_iter().chain(memory).collect()
 }
 
 /// The user's streams as uses, with their numbers of timers. The name of a use states the number if
@@ -221,8 +221,8 @@ impl Pick {
         let names: Vec<&str> = self.ties.iter().map(|it| it.name.as_str()).collect();
         match names.as_slice() {
             [] => String::new(),
-            [one] => format!(" {one} ties with it."),
-            _ => format!(" {} tie with it.", names.join(", ")),
+            [one] => format!(" {one} ties with {}.", self.pick.name),
+            _ => format!(" {} tie with {}.", names.join(", "), self.pick.name),
         }
     }
 }
@@ -309,7 +309,7 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
         pick.what,
         pick.figure_text(&pick.pick),
         instead.unwrap_or_default(),
-        pick.ties_sentence(),
-        price.unwrap_or_default()
+        price.unwrap_or_default(),
+        pick.ties_sentence()
     )
 }

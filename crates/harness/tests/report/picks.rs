@@ -187,7 +187,7 @@ fn few_timers_have_a_separate_pick() {
     }
     let lines = answer(&run);
     assert!(lines[0].starts_with("1,000,000 timers: use hierarchical-wheel."), "{lines:?}");
-    let few = "10 timers, steady churn: binary-heap, 20.0 ns instead of 30.0 ns.";
+    let few = "steady churn of 10 timers: binary-heap, 20.0 ns instead of 30.0 ns.";
     assert!(lines[1].starts_with(few), "{lines:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
