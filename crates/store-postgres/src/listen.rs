@@ -21,7 +21,7 @@ const WAKE_EACH: Duration = Duration::from_secs(600);
 /// find the job in time: the waker is called after at most [`WAKE_EACH`], and the commit becomes
 /// visible in less than `WAKE_EACH` and the timeout.
 pub(crate) fn far(settings: &Builder) -> Duration {
-    2 * WAKE_EACH + settings.timeout
+    (2 * WAKE_EACH).saturating_add(settings.timeout)
 }
 
 /// Listens until it is dropped.

@@ -29,6 +29,11 @@ const PAGES_FOR_A_CHANGE: usize = 2;
 /// The journal is not copied into the file when the last connection is closed.
 const KEEPS_JOURNAL: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
+const FOREIGN_KEYS: DbConfig = DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
+
+/// A table is renamed without a change of the views and triggers that name it.
+const KEEPS_VIEWS: DbConfig = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
+
 /// A file of at most this many pages is checked completely when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
 
@@ -76,7 +81,14 @@ fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     schema::has_tables(&connection)?;
     write_ahead(&connection, path)?;
     let reserve = Reserve::of(path);
+    // A conversion replaces a table. It must neither delete the user's rows that refer to jobs, nor
+    // change the user's views. These settings have no effect within a transaction.
+    let checks_keys = connection.db_config(FOREIGN_KEYS).map_err(store_error)?;
+    connection.set_db_config(FOREIGN_KEYS, false).map_err(store_error)?;
+    connection.set_db_config(KEEPS_VIEWS, true).map_err(store_error)?;
     let holder = begin(&mut connection, path, clock)?;
+    connection.set_db_config(FOREIGN_KEYS, checks_keys).map_err(store_error)?;
+    connection.set_db_config(KEEPS_VIEWS, false).map_err(store_error)?;
     check(&connection)?;
     // Copying the journal of another file would damage this one. The checks have succeeded, so the
     // journal may now be copied on close.

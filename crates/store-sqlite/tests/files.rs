@@ -220,11 +220,22 @@ fn the_golden_files_of_all_formats_can_be_read() {
         fs::copy(golden(format), &path).unwrap();
         // The program that wrote the file left this holder file.
         fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
+        // A table and a view of the user, who may name jobs in them.
+        let user = Connection::open(&path).unwrap();
+        let tables = "CREATE TABLE note (job BLOB REFERENCES job (key) ON DELETE CASCADE);
+             INSERT INTO note SELECT key FROM job;
+             CREATE VIEW noted AS SELECT job.key FROM job JOIN note ON job.key = note.job;";
+        user.execute_batch(tables).unwrap();
+        drop(user);
         assert_eq!(rows(&mut SqliteStore::open_to_read(&path).unwrap()).len(), 2);
         let (_, clock) = manual();
         let mut store = SqliteStore::with_clock(&path, clock).unwrap();
         store.verify().unwrap();
         assert_eq!(store.format().unwrap(), FORMAT, "it is converted");
+        let user = Connection::open(&path).unwrap();
+        let noted = user.query_row("SELECT count(*) FROM noted", (), |row| row.get::<_, i64>(0));
+        assert_eq!(noted.unwrap(), 2, "the user's rows and views stay");
+        drop(user);
         read_golden(&mut store);
     }
 }

@@ -1,6 +1,6 @@
--- Creates a queue if there is none, or converts one of format 1. An incomplete queue stays as it
--- is. KEYS: 1 meta, 2 jobs, 3 bodies, 4 dead letters, 5 states of format 1. ARGV: the format, the
--- row of the empty key of a new queue, the length of the longest body in a row.
+-- Creates a queue if there is none, or converts one of format 1. Does not change an incomplete
+-- queue. KEYS: 1 meta, 2 jobs, 3 bodies, 4 dead letters, 5 states of format 1. ARGV: the format,
+-- the row of the empty key of a new queue, the length of the longest body in a row.
 local meta, jobs, bodies, dead, states = unpack(KEYS)
 local sub = string.sub
 if redis.call('HSETNX', meta, 'format', ARGV[1]) == 1 then
@@ -18,8 +18,15 @@ local function row_of(state, body)
     return is_long and row or row .. body, is_long
 end
 
+local keys = redis.call('HKEYS', states)
+-- Before the first write: an error would leave a part converted.
+for _, key in ipairs(keys) do
+    if redis.call('HEXISTS', bodies, key) == 0 then
+        return redis.error_reply('ERR a job has no body')
+    end
+end
 redis.call('HSET', jobs, '', struct.pack('>I8', last or 0) .. epoch)
-for _, key in ipairs(redis.call('HKEYS', states)) do
+for _, key in ipairs(keys) do
     local state, body = redis.call('HGET', states, key), redis.call('HGET', bodies, key)
     local row, is_long = row_of(state, body)
     redis.call('HSET', jobs, key, row)
