@@ -59,8 +59,8 @@
 //! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
 //!   that is not due, because PostgreSQL commits transactions that notify one after the other. No
 //!   notification is sent for a job with a delay of more than 20 minutes plus the
-//!   [timeout](Builder::timeout): waiting programs also look for jobs every 10 minutes. In your own
-//!   transaction, which may stay open for long, each new job notifies.
+//!   [timeout](Builder::timeout): programs that are notified also look for jobs every 10 minutes.
+//!   In your own transaction, which may stay open for long, each new job notifies.
 //! * **With your own tables**: [`commit_in`] schedules a job in your transaction, or ends a run in
 //!   the transaction of its effect.
 //!
