@@ -68,10 +68,10 @@
 //!
 //! | | |
 //! |---|---|
-//! | a change | a search and a write in each of two B-trees; three if it adds or removes a job |
+//! | a change | a search and a write in each of two B-trees; three if it adds or removes a job, four if the job was leased |
 //! | a batch | one sync, none if it only begins runs |
 //! | a batch that schedules jobs | one more search for each kind, and a read of one byte if it wakes programs |
-//! | a claim | the same as a change for each leased job, and one sync; no write if no job is leased |
+//! | a claim | a search and a write in each of three B-trees for each leased job, and one sync; no write if no job is leased |
 //! | opening | a few pages, whatever the number of jobs; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
 //! | opening a file of format 1 | every job is copied, about 10 microseconds for each; needs 2.5 times the size of the file on the disk |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |

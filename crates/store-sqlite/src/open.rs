@@ -29,11 +29,6 @@ const PAGES_FOR_A_CHANGE: usize = 2;
 /// The journal is not copied into the file when the last connection is closed.
 const KEEPS_JOURNAL: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
-const FOREIGN_KEYS: DbConfig = DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
-
-/// A table is renamed without a change of the views and triggers that name it.
-const KEEPS_VIEWS: DbConfig = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
-
 /// A file of at most this many pages is checked completely when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
 
@@ -81,14 +76,8 @@ fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     schema::has_tables(&connection)?;
     write_ahead(&connection, path)?;
     let reserve = Reserve::of(path);
-    // A conversion replaces a table. It must neither delete the user's rows that refer to jobs, nor
-    // change the user's views. These settings have no effect within a transaction.
-    let checks_keys = connection.db_config(FOREIGN_KEYS).map_err(store_error)?;
-    connection.set_db_config(FOREIGN_KEYS, false).map_err(store_error)?;
-    connection.set_db_config(KEEPS_VIEWS, true).map_err(store_error)?;
+    schema::convert(&mut connection)?;
     let holder = begin(&mut connection, path, clock)?;
-    connection.set_db_config(FOREIGN_KEYS, checks_keys).map_err(store_error)?;
-    connection.set_db_config(KEEPS_VIEWS, false).map_err(store_error)?;
     check(&connection)?;
     // Copying the journal of another file would damage this one. The checks have succeeded, so the
     // journal may now be copied on close.
@@ -183,16 +172,17 @@ fn journal_mode(connection: &Connection) -> Result<String, StoreError> {
     }
 }
 
-/// Creates or converts the tables, takes an epoch, and frees the leases of dead holders.
+/// Creates the tables if there are none, takes an epoch, and frees the leases of dead holders.
 fn begin(
     connection: &mut Connection,
     path: &Path,
     clock: &StoreClock,
 ) -> Result<Holder, StoreError> {
     let transaction = transaction(connection)?;
-    // Another process may have made them since, also those of a newer version.
-    schema::has_tables(&transaction)?;
-    schema::create(&transaction)?;
+    // Another process may have made them since.
+    if !schema::has_tables(&transaction)? {
+        schema::create(&transaction)?;
+    }
     let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;
     holder::clear(&transaction, path, now)?;
     let holder = Holder::next(&transaction, path)?;

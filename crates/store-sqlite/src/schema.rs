@@ -1,7 +1,9 @@
 //! The tables of format 2, and the check whether a file has them.
 
+use crate::commit::transaction;
 use crate::error::store_error;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use wheelhouse_durable::store::StoreError;
 
 /// The newest known format, in `user_version`.
@@ -11,7 +13,7 @@ pub(crate) const FORMAT: u32 = 2;
 const APPLICATION: u32 = u32::from_be_bytes(*b"whel");
 
 /// The jobs. `generation` is the row number of SQLite: jobs that were scheduled together are on the
-/// same pages, however their keys look, so a claim of many jobs writes few pages. `job_order` has
+/// same pages, whatever their keys are, so a claim of many jobs writes few pages. `job_order` has
 /// the order in which jobs are handed out: its entries end with the row number. `job_held` has
 /// only leased rows, so that the leases of a dead process are found without a walk over all rows.
 const JOBS: &str = "
@@ -58,7 +60,10 @@ const OTHERS: &str = "
 ";
 
 /// Format 1 had the same columns of `job`, in a table without row numbers. Calls that only read
-/// work on both.
+/// work on both. The names of its indexes are needed for those of the new table.
+const RENAME_JOBS: &str =
+    "ALTER TABLE job RENAME TO job_1; DROP INDEX job_order; DROP INDEX job_held;";
+
 const COPY_JOBS: &str = "
     INSERT INTO job (generation, key, kind, visible_at, state, token, until, holder, due,
         occurrence, attempt, policy, payload)
@@ -97,23 +102,40 @@ pub(crate) fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
     }
 }
 
-/// Creates the tables in an empty file, or converts those of format 1. The connection must be in a
-/// writing transaction, which nothing else has written in.
+/// Creates the tables in an empty file. The connection must be in a writing transaction.
 pub(crate) fn create(connection: &Connection) -> Result<(), StoreError> {
-    let run = |sql: &str| connection.execute_batch(sql).map_err(store_error);
-    match format(connection)? {
-        FORMAT => return Ok(()),
-        1 => {
-            // The names of its indexes are needed for those of the new table.
-            run("ALTER TABLE job RENAME TO job_1; DROP INDEX job_order; DROP INDEX job_held;")?;
-            run(JOBS)?;
-            run(COPY_JOBS)?;
-        }
-        _ => {
-            run(&format!("PRAGMA application_id = {APPLICATION}"))?;
-            run(JOBS)?;
-            run(OTHERS)?;
+    let ours = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};");
+    for sql in [&ours, JOBS, OTHERS] {
+        connection.execute_batch(sql).map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// Converts a file of format 1 in one transaction. Does nothing to other files.
+pub(crate) fn convert(connection: &mut Connection) -> Result<(), StoreError> {
+    if format(connection)? != 1 {
+        return Ok(());
+    }
+    // The table of jobs is replaced. That must neither delete the user's rows that refer to jobs,
+    // nor change the user's views. These settings have no effect within a transaction.
+    let checks_keys = connection.db_config(FOREIGN_KEYS).map_err(store_error)?;
+    connection.set_db_config(FOREIGN_KEYS, false).map_err(store_error)?;
+    connection.set_db_config(KEEPS_VIEWS, true).map_err(store_error)?;
+    let transaction = transaction(connection)?;
+    // Another process may have converted it since.
+    if format(&transaction)? == 1 {
+        let ours = format!("PRAGMA user_version = {FORMAT};");
+        for sql in [RENAME_JOBS, JOBS, COPY_JOBS, &ours] {
+            transaction.execute_batch(sql).map_err(store_error)?;
         }
     }
-    run(&format!("PRAGMA user_version = {FORMAT}"))
+    transaction.commit().map_err(store_error)?;
+    connection.set_db_config(FOREIGN_KEYS, checks_keys).map_err(store_error)?;
+    connection.set_db_config(KEEPS_VIEWS, false).map_err(store_error)?;
+    Ok(())
 }
+
+const FOREIGN_KEYS: DbConfig = DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
+
+/// A table is renamed without a change of the views and triggers that name it.
+const KEEPS_VIEWS: DbConfig = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
