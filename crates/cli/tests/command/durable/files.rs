@@ -33,7 +33,7 @@ fn a_file_that_a_program_has_open_is_reported_and_not_changed() {
     let generations = fill(&mut store);
     let kept = |name: &str| !name.ends_with("-shm"); // it has the marks of readers
     let before: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
-    is_counted(&[&path], "SQLite");
+    is_counted(&[&path], "SQLite", 2);
     is_dumped(&[&path], generations);
     succeeds(&["durable", "verify", &path]);
     let after: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
@@ -49,7 +49,7 @@ fn leases_of_a_program_that_is_gone_are_reported_and_not_freed() {
     let generations = fill(&mut store);
     drop(store);
     let before = fs::read(&path).unwrap();
-    is_counted(&[&path], "SQLite");
+    is_counted(&[&path], "SQLite", 2);
     is_dumped(&[&path], generations);
     assert!(before == fs::read(&path).unwrap(), "the file was changed");
     let left: Vec<String> = files(&scratch).into_iter().map(|(name, _)| name).collect();

@@ -28,11 +28,11 @@ fn is_refused(url: &str, none: &str) {
     }
 }
 
-fn is_told(url: &str, store: &mut dyn Store, name: &str) {
+fn is_told(url: &str, store: &mut dyn Store, (name, format): (&str, u32)) {
     let place = [url, "--queue", "orders"];
     let generations = fill(store);
     let before = rows(store);
-    is_counted(&place, name);
+    is_counted(&place, name, format);
     is_dumped(&place, generations);
     succeeds(&[&["durable", "verify"], &place[..]].concat());
     assert_eq!(before, rows(store), "nothing was changed");
@@ -51,7 +51,7 @@ fn a_queue_in_redis_is_reported() {
     let url = server.url();
     is_refused(&url, "the server has no queue `orders`");
     let mut store = RedisStore::builder(&url, "orders").unchecked().connect().unwrap();
-    is_told(&url, &mut store, "Redis");
+    is_told(&url, &mut store, ("Redis", 2));
     server.kill();
     let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
     assert!(message.contains("cannot be reached"), "{message}");
@@ -63,7 +63,7 @@ fn a_queue_in_postgres_is_reported() {
     let url = server.url();
     is_refused(&url, "the database has no durable timers");
     let mut store = PostgresStore::connect(&url, "orders").unwrap();
-    is_told(&url, &mut store, "PostgreSQL");
+    is_told(&url, &mut store, ("PostgreSQL", 1));
     let other = ["durable", "inspect", &url, "--queue", "others"];
     assert!(succeeds(&other).contains("no job is waiting"), "another queue in the same tables");
     server.kill();
