@@ -6,8 +6,8 @@ local sub = string.sub
 if redis.call('HSETNX', meta, 'format', ARGV[1]) == 1 then
     redis.call('HSETNX', jobs, '', ARGV[2])
 end
-local last, epoch = unpack(redis.call('HMGET', meta, 'last', 'epoch'))
-if redis.call('HGET', meta, 'format') ~= '1' or not epoch then return end
+local format, last, epoch = unpack(redis.call('HMGET', meta, 'format', 'last', 'epoch'))
+if format ~= '1' or not epoch then return end
 
 -- In format 1 a job had a state and a body, in a hash each, and `meta` had the last number and the
 -- epoch. Returns the row of a job, and whether its body is not in the row.

@@ -1,4 +1,4 @@
-//! What several experiments measure with.
+//! Helpers that several experiments use to measure.
 
 use anyhow::{Result, ensure};
 use std::thread;
