@@ -62,8 +62,9 @@ impl ListenTask {
         let mut messages = connection.as_pubsub();
         messages.subscribe(&self.channel)?;
         messages.set_read_timeout(Some(LOOK))?;
-        let _ = begun.send(());
+        // Before `listen` returns: from then on the waker is called for news only.
         (self.waker)();
+        let _ = begun.send(());
         while self.alive.strong_count() > 0 && self.servers.changes() == changes {
             match messages.get_message() {
                 Ok(_) => (self.waker)(),
