@@ -45,7 +45,8 @@
 //!   claim itself begins the first attempts of plain jobs, whose plan sets only a key and a due
 //!   time. The other settings of a plan are the *policy* of the job.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
-//!   one sync serves many callers.
+//!   one sync serves many callers. A caller that waits for its change commits the batch itself if
+//!   the committer is idle.
 //! * The **claimer** is one thread. It leases due jobs, and renews the leases.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
 //!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your

@@ -8,6 +8,7 @@ use crate::source::StreamSource;
 use crate::stream::Stream;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
+use std::path::Path;
 use wheelhouse_machine::provenance;
 use wheelhouse_present::units;
 use wheelhouse_workload::Op;
@@ -119,13 +120,49 @@ fn needed(stream: &Stream, timed: usize) -> u64 {
         + (operations + ticks) * timed as u64 * PER_TIME
 }
 
-/// The available bytes, and what limits them: the machine, or this process's limit (`ulimit -v`) if
-/// that leaves less.
+/// The available bytes, and what limits them: the machine, the limit of a container, or this
+/// process's limit (`ulimit -v`), whichever leaves least.
 fn available() -> Option<(u64, &'static str)> {
     let machine = provenance::meminfo("MemAvailable").map(|bytes| (bytes, "the machine has"));
+    let cgroups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let container = cgroup_left(Path::new("/sys/fs/cgroup"), &cgroups)
+        .map(|bytes| (bytes, "the memory limit of this control group (container) leaves"));
     let limit =
         address_space_left().map(|bytes| (bytes, "the limit of this process (ulimit -v) leaves"));
-    machine.into_iter().chain(limit).min()
+    [machine, container, limit].into_iter().flatten().min()
+}
+
+/// The bytes that the memory limits of this process's control group and its ancestors leave; `None`
+/// without a limit. `mounted` has the files of control groups, and `cgroups` is the content of
+/// `/proc/self/cgroup`. In a container, that may name a path of the host, which is not mounted:
+/// then the limit is that of the mounted root, which is the last ancestor.
+fn cgroup_left(mounted: &Path, cgroups: &str) -> Option<u64> {
+    let groups = cgroups.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let path = Path::new(path.trim_start_matches('/'));
+        // Version 2 has one hierarchy, without a list of controllers.
+        match controllers {
+            "" => Some((mounted.to_owned(), path, ["memory.max", "memory.current"])),
+            _ if controllers.split(',').any(|controller| controller == "memory") => {
+                let files = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
+                Some((mounted.join("memory"), path, files))
+            }
+            _ => None,
+        }
+    });
+    let left = groups.flat_map(|(root, path, [limit, usage])| {
+        path.ancestors().filter_map(move |group| {
+            let group = root.join(group);
+            let number = |file| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+            // The kernel frees the pages of files when the memory is needed.
+            let statistics = read_to_string(group.join("memory.stat")).ok()?;
+            let of_files = statistics.lines().find_map(|line| line.strip_prefix("inactive_file "));
+            let of_files = of_files.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+            let in_use = number(usage)?.saturating_sub(of_files);
+            Some(number(limit)?.saturating_sub(in_use)) // `max` is no number
+        })
+    });
+    left.min()
 }
 
 /// The bytes that the limit of the address space leaves; `None` without a limit.
@@ -173,6 +210,30 @@ mod tests {
             let needed = u64::from(labels) * PER_LABEL + u64::from(count) * PER_TICK;
             assert_eq!(refused.is_err(), needed > available, "{labels} labels, {count} ticks");
         }
+    }
+
+    #[test]
+    fn the_limit_of_a_container_is_found() {
+        let mounted = tempfile::tempdir().unwrap();
+        let group = |path: &str, [limit, usage]: [&str; 2], values: [&str; 2]| {
+            let group = mounted.path().join(path);
+            std::fs::create_dir_all(&group).unwrap();
+            std::fs::write(group.join(limit), values[0]).unwrap();
+            std::fs::write(group.join(usage), values[1]).unwrap();
+            std::fs::write(group.join("memory.stat"), "anon 9\ninactive_file 100\n").unwrap();
+        };
+        let left = |cgroups| cgroup_left(mounted.path(), cgroups);
+        assert_eq!(left("0::/\n"), None, "the root of version 2 has no such files");
+        let files = ["memory.max", "memory.current"];
+        group("a", files, ["2000\n", "700\n"]);
+        group("a/b", files, ["max\n", "600\n"]);
+        assert_eq!(left("0::/a/b\n"), Some(1_400), "the parent has a limit");
+        group("a/b", files, ["1000\n", "600\n"]);
+        assert_eq!(left("0::/a/b\n"), Some(500));
+        let files = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
+        group("memory", files, ["900\n", "1100\n"]);
+        assert_eq!(left("3:cpuset:/x\n2:cpu,memory:/of/the/host\n"), Some(0));
+        assert_eq!(left("3:cpuset:/a\n"), None);
     }
 
     #[test]
