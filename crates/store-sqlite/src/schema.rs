@@ -124,8 +124,9 @@ pub(crate) fn convert(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = transaction(connection)?;
     // Another process may have converted it since.
     if format(&transaction)? == 1 {
+        let of_user = of_user(&transaction).map_err(store_error)?;
         let ours = format!("PRAGMA user_version = {FORMAT};");
-        for sql in [RENAME_JOBS, JOBS, COPY_JOBS, &ours] {
+        for sql in [RENAME_JOBS, JOBS, COPY_JOBS, &of_user, &ours] {
             transaction.execute_batch(sql).map_err(store_error)?;
         }
     }
@@ -133,6 +134,15 @@ pub(crate) fn convert(connection: &mut Connection) -> Result<(), StoreError> {
     connection.set_db_config(FOREIGN_KEYS, checks_keys).map_err(store_error)?;
     connection.set_db_config(KEEPS_VIEWS, false).map_err(store_error)?;
     Ok(())
+}
+
+/// The statements that create the user's indexes and triggers on `job`, which SQLite drops together
+/// with the table. A line feed ends a comment at the end of a statement.
+fn of_user(connection: &Connection) -> rusqlite::Result<String> {
+    let query = "SELECT coalesce(group_concat(sql, char(10) || ';'), '') FROM sqlite_schema
+                 WHERE tbl_name = 'job' AND type IN ('index', 'trigger')
+                     AND name NOT IN ('job_order', 'job_held')";
+    connection.query_row(query, (), |row| row.get(0))
 }
 
 const FOREIGN_KEYS: DbConfig = DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;

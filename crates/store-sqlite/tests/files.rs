@@ -220,11 +220,16 @@ fn the_golden_files_of_all_formats_can_be_read() {
         fs::copy(golden(format), &path).unwrap();
         // The program that wrote the file left this holder file.
         fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
-        // A table and a view of the user, who may name jobs in them.
+        // The user's table, view, index and trigger, which name jobs.
         let user = Connection::open(&path).unwrap();
         let tables = "CREATE TABLE note (job BLOB REFERENCES job (key) ON DELETE CASCADE);
              INSERT INTO note SELECT key FROM job;
-             CREATE VIEW noted AS SELECT job.key FROM job JOIN note ON job.key = note.job;";
+             CREATE VIEW noted AS SELECT job.key FROM job JOIN note ON job.key = note.job;
+             CREATE INDEX by_due ON job (due) -- of the user
+             ;
+             CREATE TRIGGER noting AFTER INSERT ON job BEGIN
+                 INSERT INTO note VALUES (NEW.key);
+             END;";
         user.execute_batch(tables).unwrap();
         drop(user);
         assert_eq!(rows(&mut SqliteStore::open_to_read(&path).unwrap()).len(), 2);
@@ -235,6 +240,10 @@ fn the_golden_files_of_all_formats_can_be_read() {
         let user = Connection::open(&path).unwrap();
         let noted = user.query_row("SELECT count(*) FROM noted", (), |row| row.get::<_, i64>(0));
         assert_eq!(noted.unwrap(), 2, "the user's rows and views stay");
+        let indexed = "SELECT count(*) FROM job INDEXED BY by_due";
+        let indexed = user.query_row(indexed, (), |row| row.get::<_, i64>(0));
+        assert_eq!(indexed.unwrap(), 2, "the user's index stays");
+        user.execute_batch("DROP TRIGGER noting").expect("the user's trigger stays");
         drop(user);
         read_golden(&mut store);
     }
