@@ -14,7 +14,7 @@ fn bed() -> Option<Bed> {
     Some(Bed::on_server(move |now| {
         let builder = PostgresStore::builder(&url, &queue).expect("a URL");
         let store = builder.clock(now).connect().expect("it connects");
-        store.floors.lock().use_always();
+        store.floors.lock().use_always(false);
         store
     }))
 }

@@ -1,7 +1,7 @@
 //! A claim, within a transaction.
 
 use crate::error::store_error;
-use crate::floor::ClaimStats;
+use crate::floor::{ClaimStats, RECHECK, Search, Start};
 use crate::row;
 use crate::settings::Builder;
 use crate::statements::{Statements, parameters};
@@ -9,16 +9,20 @@ use std::time::Duration;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
 
-/// The leased jobs, its search if it made one, and when the next job is visible.
-pub(crate) type Claimed = (Vec<Leased>, Option<ClaimStats>, Next);
+pub(crate) struct Claimed {
+    pub(crate) leased: Vec<Leased>,
+    /// The search for visible jobs; `None` if the claim was of 0 jobs.
+    pub(crate) stats: Option<ClaimStats>,
+    pub(crate) search: Search,
+    pub(crate) next: Next,
+}
 
 pub(crate) struct Claim<'c> {
     pub(crate) kinds: &'c [&'c str],
     pub(crate) limit: ClaimLimit,
     /// The duration of the leases, in milliseconds.
     pub(crate) visibility: i64,
-    /// The `visible_at` where the search begins.
-    pub(crate) floor: i64,
+    pub(crate) start: Start,
 }
 
 impl Claim<'_> {
@@ -29,7 +33,7 @@ impl Claim<'_> {
         on: &Statements<'_, Client>,
         settings: &Builder,
     ) -> Result<Claimed, StoreError> {
-        let Self { kinds, limit, visibility, floor } = *self;
+        let Self { kinds, limit, visibility, start: Start { floor, first, .. } } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
         let (mut all, mut stats) = (Vec::new(), None);
         while all.len() < limit.jobs {
@@ -43,22 +47,32 @@ impl Claim<'_> {
                 parameters![queue, kinds, want, visibility, clock, floor, left, unbounded, begin];
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
-            let its = stats_of(first(&rows)?, floor, found == want || is_cut)?;
+            let its = stats_of(one_row(&rows)?, floor, found, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
-            let ClaimStats { took, last, .. } = *stats.get_or_insert(its);
+            let ClaimStats { took, found: of_first, last, .. } = *stats.get_or_insert(its);
             // If the first job of this search is excluded, the search has found no row.
             let last = if is_cut { its.last.or(last) } else { its.last };
-            stats = Some(ClaimStats { took, last, ..its });
+            stats = Some(ClaimStats { took, found: of_first, last, ..its });
             // If rows were removed instead of leased, there may be more visible rows.
             if found < want || is_cut {
                 break;
             }
         }
         // All jobs before this time are leased; a job that is committed later notifies.
-        let from = stats.map_or(floor, ClaimStats::end);
+        let end = stats.map_or(floor, ClaimStats::end);
+        let first =
+            first.filter(|first| *first > end && stats.is_some_and(|its| its.last.is_none()));
+        let from = first.unwrap_or(end);
         let parameters = parameters![queue, kinds, clock, from];
         let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
-        Ok((all, stats, next_of(first(&rows)?)?))
+        let (mut next, took) = next_of(one_row(&rows)?)?;
+        let search = Search { is_full: first.is_none(), took, found: next.visible_at };
+        if first.is_some() {
+            // Before `first` may be the end of a lease that the search has not seen.
+            let recheck = next.now.saturating_add(RECHECK);
+            next.visible_at = Some(next.visible_at.map_or(recheck, |at| at.min(recheck)));
+        }
+        Ok(Claimed { leased: all, stats, search, next })
     }
 }
 
@@ -86,21 +100,30 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
     Ok((found, is_cut))
 }
 
-fn first(rows: &[Row]) -> Result<&Row, StoreError> {
+fn one_row(rows: &[Row]) -> Result<&Row, StoreError> {
     rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))
 }
 
-fn stats_of(row: &Row, floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
+fn stats_of(row: &Row, floor: i64, found: i64, more: bool) -> Result<ClaimStats, StoreError> {
     let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
-    let took = Duration::from_millis(row::number(row, 3)?);
+    let took = micros(row, 3)?;
     let last = value(2)?.filter(|_| more);
-    Ok(ClaimStats { floor, took, now: value(0)?.unwrap_or_default(), last })
+    let found = u32::try_from(found).unwrap_or(u32::MAX);
+    Ok(ClaimStats { floor, took, found, now: value(0)?.unwrap_or_default(), last })
 }
 
-fn next_of(row: &Row) -> Result<Next, StoreError> {
+/// When the next job is visible, and how long the search for it took.
+fn next_of(row: &Row) -> Result<(Next, Duration), StoreError> {
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
-    Ok(Next { now: row::time(row, 0)?, visible_at })
+    let took = micros(row, 2)?;
+    Ok((Next { now: row::time(row, 0)?, visible_at }, took))
+}
+
+/// A duration by the server's clock, which may have been set back in between.
+fn micros(row: &Row, column: usize) -> Result<Duration, StoreError> {
+    let micros: i64 = row.try_get(column).map_err(store_error)?;
+    Ok(Duration::from_micros(micros.max(0).cast_unsigned()))
 }
 
 /// A number as a parameter, for example of a `LIMIT`.

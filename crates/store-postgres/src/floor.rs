@@ -3,14 +3,31 @@
 //!
 //! A claimed row leaves a dead entry in the index. PostgreSQL removes it soon, unless a transaction
 //! that stays open somewhere in the database could still see it. Then a claim from the beginning of
-//! the index walks over all of these entries.
+//! the index walks over all of these entries. Without such a transaction they stay until the next
+//! vacuum, for a minute by default.
+//!
+//! A claim also finds when the next job is visible. A leased job is visible again at the end of its
+//! lease, so its ack leaves a dead entry there too. If no other job is due in the meantime, the
+//! search for the next job walks over the entries of all leases of the last half minute. So it
+//! begins at the job that the last search found: before that there are only new leases, and rows
+//! whose commits the store hears of. For the leases it begins at the present once a second, so the
+//! jobs of a dead program are at most a second late.
 
+use crate::row;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Kinds;
+use wheelhouse_durable::store::{Kinds, Timestamp};
 
 /// A search that takes longer has walked over many dead entries.
 const LONG: Duration = Duration::from_millis(10);
+
+/// The same for a store that is notified of earlier jobs, so that it can avoid shorter walks. Each
+/// found row takes [`EACH`] longer.
+const SHORT: Duration = Duration::from_micros(500);
+const EACH: Duration = Duration::from_micros(20);
+
+/// A store that is notified searches from the beginning at most this often, if that is not short.
+pub(crate) const RECHECK: Duration = Duration::from_secs(1);
 
 /// Claims from the beginning take at most `1 / PART` of the time: after one that took long, the
 /// next one follows after `PART` times its duration.
@@ -39,32 +56,42 @@ impl Shared {
 
 /// A floor for each set of kinds that was claimed last, since a claim has not searched for jobs of
 /// other kinds.
-#[derive(Default)]
 pub(crate) struct Floors {
     /// At most [`MOST_FLOORS`], the most recently used first.
     floors: Vec<Floor>,
     pace: Pace,
 }
 
-/// How long claims take that delay the next ones, and for how long.
-#[derive(Clone, Copy)]
-struct Pace {
-    long: Duration,
-    part: u32,
-}
-
-impl Default for Pace {
+impl Default for Floors {
     fn default() -> Self {
-        Self { long: LONG, part: PART }
+        Self { floors: Vec::new(), pace: ALONE }
     }
 }
 
+/// How long claims from the beginning take that delay the next ones, and for how long at least.
+#[derive(Clone, Copy, PartialEq)]
+struct Pace {
+    long: Duration,
+    each: Duration,
+    pause: Duration,
+    /// Searches for the next row are delayed too.
+    is_notified: bool,
+}
+
+/// Of a store that is not notified.
+const ALONE: Pace =
+    Pace { long: LONG, each: Duration::ZERO, pause: Duration::ZERO, is_notified: false };
+
+/// Of a store that is notified.
+const NOTIFIED: Pace = Pace { long: SHORT, each: EACH, pause: RECHECK, is_notified: true };
+
 impl Floors {
     /// Lets only the first claim of each set of kinds begin from the beginning, even if that is
-    /// fast.
+    /// fast. If `is_notified`, only its search for the next row begins at the present, too.
     #[cfg(test)]
-    pub(crate) fn use_always(&mut self) {
-        self.pace = Pace { long: Duration::ZERO, part: 1_000_000 };
+    pub(crate) fn use_always(&mut self, is_notified: bool) {
+        let pause = Duration::from_secs(10_000);
+        self.pace = Pace { long: Duration::ZERO, each: Duration::ZERO, pause, is_notified };
     }
 
     /// Returns the floor of the claims of these kinds. If it is new, the least recently used one is
@@ -88,6 +115,16 @@ impl Floors {
         self.floors.iter_mut().for_each(|floor| floor.wrote(visible_at));
     }
 
+    /// Records a notification that a row with this `visible_at` was committed, or with [`NONE`] that
+    /// there may have been others.
+    pub(crate) fn heard(&mut self, visible_at: i64) {
+        if self.pace == ALONE {
+            self.pace = NOTIFIED;
+            self.floors.iter_mut().for_each(|floor| floor.pace = NOTIFIED);
+        }
+        self.wrote(visible_at);
+    }
+
     /// Where a search for rows of the returned kinds can begin, without a claim: the lowest floor
     /// in use, and the kinds of all floors in use. Claims of other kinds are fast from the
     /// beginning, or there are none.
@@ -108,9 +145,41 @@ pub(crate) struct Floor {
     written: Option<i64>,
     /// When a claim may begin at `written` again, after such a claim took long.
     next_early: Option<Instant>,
+    /// The first row that the last search for the next job found.
+    first: i64,
+    /// When the search for the next job begins at the present again; `None` if every search does.
+    next_search: Option<Instant>,
     /// The kinds of its claims.
     kinds: Kinds,
     pace: Pace,
+}
+
+/// Where a claim begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// Where its search for visible rows begins, in milliseconds.
+    pub(crate) floor: i64,
+    /// Where its search for the next row may begin: between the present and this there are only new
+    /// leases. `None` if that search must begin at the present.
+    pub(crate) first: Option<i64>,
+    /// The row in [`Floor::written`] that `floor` considers.
+    written: Option<i64>,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { floor: NONE, first: None, written: None }
+    }
+}
+
+/// The search of a claim for the next row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// It began at the present.
+    pub(crate) is_full: bool,
+    /// How long the server took for it.
+    pub(crate) took: Duration,
+    pub(crate) found: Option<Timestamp>,
 }
 
 /// The range and the duration of the search of a claim.
@@ -120,6 +189,8 @@ pub(crate) struct ClaimStats {
     pub(crate) floor: i64,
     /// How long the server took to find the jobs.
     pub(crate) took: Duration,
+    /// How many it found in this time.
+    pub(crate) found: u32,
     /// The present of the claim, in milliseconds.
     pub(crate) now: i64,
     /// The `visible_at` of the last job that it found, if more jobs may be due after it.
@@ -135,7 +206,9 @@ impl ClaimStats {
 
 impl Floor {
     fn new(kinds: Kinds, at: i64, pace: Pace) -> Self {
-        Self { at, next_full: None, written: None, next_early: None, kinds, pace }
+        let (written, next_early) = (None, None);
+        let (first, next_search) = (i64::MAX, None);
+        Self { at, next_full: None, written, next_early, first, next_search, kinds, pace }
     }
 
     /// Returns `true` if the next claim does not begin from the beginning.
@@ -148,20 +221,17 @@ impl Floor {
         self.written.unwrap_or(self.at).min(self.at)
     }
 
-    /// Where the next claim begins, in milliseconds.
-    pub(crate) fn next(&mut self, now: Instant) -> i64 {
-        if !self.is_in_use(now) {
-            self.written = None;
-            return NONE;
+    /// Where the next claim begins.
+    pub(crate) fn next(&mut self, now: Instant) -> Start {
+        let first = self.next_search.filter(|full| now < *full).map(|_| self.first);
+        let first = first.map(|first| self.written.unwrap_or(first).min(first));
+        if self.is_in_use(now) && self.next_early.is_some_and(|back| now < back) {
+            return Start { floor: self.at, first, written: None };
         }
-        if self.next_early.is_some_and(|back| now < back) {
-            return self.at;
-        }
+        let floor = if self.is_in_use(now) { self.earliest() } else { NONE };
         // The row in `written` is committed, so the claim sees it. The claim may miss a row that is
         // written from here on, so that row stays for the next claim.
-        let start = self.earliest();
-        self.written = None;
-        start
+        Start { floor, first, written: self.written.take() }
     }
 
     fn wrote(&mut self, visible_at: i64) {
@@ -173,26 +243,44 @@ impl Floor {
             stats.last.is_none_or(|last| stats.floor <= last && last <= stats.now),
             "a search finds rows from the floor up to the present: {stats:?}"
         );
-        self.record_duration(stats.floor, stats.took, now);
+        self.record_duration(stats.floor, stats.took, stats.found, now);
         self.at = stats.end();
     }
 
-    /// Records a claim that began at `floor` and exceeded the timeout after `took`. If it was from
-    /// the beginning, the next claims begin where the last successful one ended: otherwise every
-    /// claim would be from the beginning, and fail.
-    pub(crate) fn record_timeout(&mut self, floor: i64, took: Duration, now: Instant) {
-        self.record_duration(floor, took.max(LONG * 2), now);
+    pub(crate) fn record_search(&mut self, search: Search, now: Instant) {
+        self.first = search.found.map_or(i64::MAX, row::millis);
+        if search.is_full {
+            let Pace { long, pause, is_notified, .. } = self.pace;
+            self.next_search = (is_notified && search.took > long).then(|| now + pause);
+        }
+    }
+
+    /// Records a claim that failed, which may have exceeded the timeout after some time. If it was
+    /// from the beginning, the next claims begin where the last successful one ended: otherwise
+    /// every claim would be from the beginning, and fail.
+    pub(crate) fn record_failure(
+        &mut self,
+        start: Start,
+        timed_out: Option<Duration>,
+        now: Instant,
+    ) {
+        self.next_search = None;
+        start.written.into_iter().for_each(|at| self.wrote(at));
+        let Some(took) = timed_out else { return };
+        self.record_duration(start.floor, took.max(LONG * 2), 0, now);
     }
 
     /// Sets the pause after a claim that began before the end of the last one and took long, so
     /// that such claims take at most a part of the time.
-    fn record_duration(&mut self, floor: i64, took: Duration, now: Instant) {
-        let took = took.max(Duration::from_millis(1));
-        let pause = (took > self.pace.long).then(|| now + took * self.pace.part);
+    fn record_duration(&mut self, floor: i64, took: Duration, found: u32, now: Instant) {
+        let Pace { long, each, pause, .. } = self.pace;
+        // The server's clock has microseconds.
+        let took = took.max(Duration::from_micros(1));
         if floor == NONE {
-            self.next_full = pause;
+            let is_long = took > long + each * found;
+            self.next_full = is_long.then(|| now + (took * PART).max(pause));
         } else if floor < self.at && took > LONG {
-            self.next_early = pause;
+            self.next_early = Some(now + took * PART);
         }
     }
 
@@ -210,45 +298,51 @@ impl Floor {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaimStats, Floor, Floors, LONG, NONE, PART, Pace, SLACK};
+    use super::{
+        ALONE, ClaimStats, Floor, Floors, LONG, NONE, PART, RECHECK, SHORT, SLACK, Search, Start,
+    };
     use std::time::{Duration, Instant};
-    use wheelhouse_durable::store::Kinds;
+    use wheelhouse_durable::store::{Kinds, Timestamp};
 
     fn new() -> Floor {
-        Floor::new(Kinds::default(), NONE, Pace::default())
+        Floor::new(Kinds::default(), NONE, ALONE)
     }
 
     #[test]
     fn claims_read_all_unless_that_takes_long() {
         let (mut floor, begun) = (new(), Instant::now());
-        let stats = |floor, took| ClaimStats { floor, took, now: 5_000, last: None };
-        assert_eq!(floor.next(begun), NONE);
+        let stats = |floor, took| ClaimStats { floor, took, found: 0, now: 5_000, last: None };
+        assert_eq!(floor.next(begun).floor, NONE);
         floor.record_success(stats(NONE, LONG), begun);
-        assert_eq!(floor.next(begun), NONE, "the claim was fast");
+        assert_eq!(floor.next(begun).floor, NONE, "the claim was fast");
         let took = LONG * 2;
         floor.record_success(stats(NONE, took), begun);
-        assert_eq!(floor.next(begun), 5_000 - SLACK);
+        assert_eq!(floor.next(begun).floor, 5_000 - SLACK);
         // This claim is fast because it began at the floor, so the next does not begin earlier.
         floor.record_success(stats(5_000 - SLACK, Duration::ZERO), begun);
-        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(begun + took * PART), NONE);
+        assert_eq!(floor.next(begun + took * PART - LONG).floor, 5_000 - SLACK);
+        assert_eq!(floor.next(begun + took * PART).floor, NONE);
         // More jobs are due: the next claim continues where this one ended.
         floor.record_success(ClaimStats { last: Some(4_000), ..stats(NONE, took) }, begun);
-        assert_eq!(floor.next(begun), 4_000 - SLACK);
+        assert_eq!(floor.next(begun).floor, 4_000 - SLACK);
     }
 
     #[test]
     fn a_claim_from_the_beginning_that_timed_out_is_delayed() {
         let (mut floor, begun) = (new(), Instant::now());
-        floor.record_success(ClaimStats { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
-        assert_eq!(floor.next(begun), NONE, "the claim was fast");
+        floor.record_success(
+            ClaimStats { floor: NONE, took: LONG, found: 0, now: 5_000, last: None },
+            begun,
+        );
+        assert_eq!(floor.next(begun).floor, NONE, "the claim was fast");
         let took = Duration::from_secs(10);
-        floor.record_timeout(NONE, took, begun);
-        assert_eq!(floor.next(begun), 5_000 - SLACK);
+        floor.record_failure(Start::default(), Some(took), begun);
+        assert_eq!(floor.next(begun).floor, 5_000 - SLACK);
         // A claim that began at the floor does not delay the next one from the beginning.
-        floor.record_timeout(5_000 - SLACK, took, begun + took);
-        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(begun + took * PART), NONE);
+        let start = Start { floor: 5_000 - SLACK, ..Start::default() };
+        floor.record_failure(start, Some(took), begun + took);
+        assert_eq!(floor.next(begun + took * PART - LONG).floor, 5_000 - SLACK);
+        assert_eq!(floor.next(begun + took * PART).floor, NONE);
         assert!(!floor.is_unknown(begun));
     }
 
@@ -257,41 +351,95 @@ mod tests {
         let (mut floors, begun) = (Floors::default(), Instant::now());
         let [closures, futures, other] = ["a/1", "b/1", "c/1"].map(|kind| Kinds::new([kind]));
         for (kinds, now) in [(&closures, 5_000), (&futures, 6_000)] {
-            assert_eq!(floors.of(kinds).next(begun), NONE);
-            let stats = ClaimStats { floor: NONE, took: LONG * 2, now, last: None };
+            assert_eq!(floors.of(kinds).next(begun).floor, NONE);
+            let stats = ClaimStats { floor: NONE, took: LONG * 2, found: 0, now, last: None };
             floors.of(kinds).record_success(stats, begun);
         }
         for _ in 0..2 {
-            assert_eq!(floors.of(&closures).next(begun), 4_800);
-            assert_eq!(floors.of(&futures).next(begun), 5_800);
+            assert_eq!(floors.of(&closures).next(begun).floor, 4_800);
+            assert_eq!(floors.of(&futures).next(begun).floor, 5_800);
         }
         assert_eq!(floors.search_start(begun), (4_800, Kinds::new(["a/1", "b/1"])));
         floors.wrote(3_000);
         assert_eq!(floors.search_start(begun).0, 3_000);
-        assert_eq!([&closures, &futures].map(|kinds| floors.of(kinds).next(begun)), [3_000; 2]);
+        assert_eq!(
+            [&closures, &futures].map(|kinds| floors.of(kinds).next(begun).floor),
+            [3_000; 2]
+        );
         // The least recently used floor is dropped.
-        assert_eq!(floors.of(&other).next(begun), NONE);
-        assert_eq!(floors.of(&futures).next(begun), 5_800);
-        assert_eq!(floors.of(&closures).next(begun), NONE);
+        assert_eq!(floors.of(&other).next(begun).floor, NONE);
+        assert_eq!(floors.of(&futures).next(begun).floor, 5_800);
+        assert_eq!(floors.of(&closures).next(begun).floor, NONE);
         assert_eq!(floors.search_start(begun), (5_800, futures));
-        floors.of(&closures).record_timeout(NONE, LONG * 2, begun);
-        assert_eq!(floors.of(&closures).next(begun), 4_800, "where those of other kinds ended");
+        floors.of(&closures).record_failure(Start::default(), Some(LONG * 2), begun);
+        assert_eq!(
+            floors.of(&closures).next(begun).floor,
+            4_800,
+            "where those of other kinds ended"
+        );
     }
 
     #[test]
     fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
         let (mut floor, begun, took) = (new(), Instant::now(), LONG * 2);
-        floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
+        floor.record_success(
+            ClaimStats { floor: NONE, took, found: 0, now: 5_000, last: None },
+            begun,
+        );
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
         assert_eq!(floor.earliest(), 2_000);
-        assert_eq!(floor.next(begun), 2_000);
+        assert_eq!(floor.next(begun).floor, 2_000);
         // Written during that claim, which may miss it.
         floor.wrote(4_000);
-        floor.record_success(ClaimStats { floor: 2_000, took, now: 5_100, last: None }, begun);
+        floor.record_success(
+            ClaimStats { floor: 2_000, took, found: 0, now: 5_100, last: None },
+            begun,
+        );
         // That claim took long, so the next one does not begin earlier; one after a pause does.
-        assert_eq!(floor.next(begun), 4_900);
+        assert_eq!(floor.next(begun).floor, 4_900);
         floor.next_full = Some(begun + took * PART * 2);
-        assert_eq!(floor.next(begun + took * PART), 4_000);
-        assert_eq!(floor.next(begun + took * PART), 4_900);
+        assert_eq!(floor.next(begun + took * PART).floor, 4_000);
+        assert_eq!(floor.next(begun + took * PART).floor, 4_900);
+    }
+
+    /// A store that is notified walks over few dead entries: not even a millisecond for each claim.
+    #[test]
+    fn a_store_that_is_notified_begins_later() {
+        let (mut floors, begun, took) = (Floors::default(), Instant::now(), SHORT * 2);
+        let kinds = Kinds::new(["a/1"]);
+        let stats = ClaimStats { floor: NONE, took, found: 1, now: 5_000, last: None };
+        let search = |found| Search { is_full: true, took, found };
+        let first = Timestamp::from_millis(90_000);
+        let claim = |floors: &mut Floors, stats, search, now| {
+            floors.of(&kinds).record_success(stats, now);
+            floors.of(&kinds).record_search(search, now);
+            let Start { floor, first, .. } = floors.of(&kinds).next(now);
+            (floor, first)
+        };
+        let full = (NONE, None);
+        assert_eq!(claim(&mut floors, stats, search(Some(first)), begun), full, "not notified");
+        floors.heard(NONE);
+        assert_eq!(claim(&mut floors, stats, search(Some(first)), begun), (NONE, Some(NONE)));
+        let later = (5_000 - SLACK, Some(90_000));
+        assert_eq!(claim(&mut floors, stats, search(Some(first)), begun), later);
+        let many = ClaimStats { found: 26, ..stats };
+        let short = Search { took: SHORT, ..search(Some(first)) };
+        assert_eq!(claim(&mut floors, many, short, begun), full, "that was short");
+        // An empty queue.
+        assert_eq!(claim(&mut floors, stats, search(None), begun), (4_800, Some(i64::MAX)));
+        // A search that begins later says nothing about new leases, so it does not extend the time.
+        let from_first = Search { is_full: false, ..search(Some(first)) };
+        let almost = begun + RECHECK - SHORT;
+        let from_floor = ClaimStats { floor: 4_800, ..stats };
+        assert_eq!(claim(&mut floors, from_floor, from_first, almost), later);
+        floors.heard(60_000);
+        assert_eq!(claim(&mut floors, from_floor, from_first, almost), (4_800, Some(60_000)));
+        floors.heard(3_000);
+        let failed = floors.of(&kinds).next(almost);
+        assert_eq!((failed.floor, failed.first), (3_000, Some(3_000)));
+        floors.of(&kinds).record_failure(failed, None, almost);
+        let again = floors.of(&kinds).next(almost);
+        assert_eq!((again.floor, again.first), (3_000, None), "the row is not forgotten");
+        assert_eq!(claim(&mut floors, from_floor, from_first, begun + RECHECK), full);
     }
 }

@@ -1,15 +1,20 @@
 //! Listening for notifications that a job is visible earlier than the last claim said.
 
 use crate::error::store_error;
+use crate::floor::NONE;
 use crate::greeting::is_direct;
 use crate::settings::Builder;
 use crate::sockets::{Task, run_on_thread};
 use crate::tls::connector;
 use std::future::poll_fn;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio_postgres::AsyncMessage;
-use wheelhouse_durable::store::{StoreError, Waker};
+use wheelhouse_durable::store::StoreError;
+
+/// Is called with the time when a job becomes visible, in milliseconds, or with [`NONE`] if that
+/// may be at any time.
+pub(crate) type Hear = Arc<dyn Fn(i64) + Send + Sync>;
 
 /// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -18,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const WAKE_EACH: Duration = Duration::from_secs(600);
 
 /// A commit sends no notification for a job that is visible after this duration. Waiting programs
-/// find the job in time: the waker is called after at most [`WAKE_EACH`], and the commit becomes
+/// find the job in time: they are woken after at most [`WAKE_EACH`], and the commit becomes
 /// visible in less than `WAKE_EACH` and the timeout.
 pub(crate) fn far(settings: &Builder) -> Duration {
     (2 * WAKE_EACH).saturating_add(settings.timeout)
@@ -31,12 +36,11 @@ pub(crate) struct Listener {
     task: Option<Task>,
 }
 
-/// Starts a task that calls the waker at each notification of the queue, and each [`WAKE_EACH`]. It
-/// also calls the waker after each new connection, because a notification may have been missed
-/// before. Returns when the task listens and has called the waker, or when its first attempt has
-/// failed.
-pub(crate) fn listen(settings: &Builder, waker: Waker) -> Listener {
-    let listen = ListenTask { settings: settings.clone(), waker, wake_each: WAKE_EACH };
+/// Starts a task that calls `hear` at each notification of the queue, and each [`WAKE_EACH`]. It
+/// also calls it after each new connection, because a notification may have been missed before.
+/// Returns when the task listens and has called it, or when its first attempt has failed.
+pub(crate) fn listen(settings: &Builder, hear: Hear) -> Listener {
+    let listen = ListenTask { settings: settings.clone(), hear, wake_each: WAKE_EACH };
     let (begun, listens) = mpsc::channel();
     let task = run_on_thread(listen.clone().run(Some(begun))).ok();
     // If it does not listen, the store is polled once a second.
@@ -55,18 +59,18 @@ impl Listener {
 #[derive(Clone)]
 struct ListenTask {
     settings: Builder,
-    waker: Waker,
+    hear: Hear,
     wake_each: Duration,
 }
 
 impl ListenTask {
     async fn run(self, mut begun: Option<mpsc::Sender<()>>) {
-        let (waker, wake_each) = (self.waker.clone(), self.wake_each);
+        let (hear, wake_each) = (Arc::clone(&self.hear), self.wake_each);
         // Ends with the runtime of this task.
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(wake_each).await;
-                waker();
+                hear(NONE);
             }
         });
         // Callers of the store get errors from their own connection.
@@ -76,20 +80,23 @@ impl ListenTask {
         }
     }
 
-    /// Listens until the connection ends. When it listens, it calls the waker and drops the sender.
+    /// Listens until the connection ends. When it listens, it calls `hear` and drops the sender.
     async fn listen(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
         let timeout = |_| StoreError::Unavailable("no answer".into());
         let connect = self.settings.config.connect(connector(&self.settings)?);
         let connected =
             tokio::time::timeout(self.settings.timeout, connect).await.map_err(timeout)?;
         let (client, mut connection) = connected.map_err(store_error)?;
-        let (queue, waker) = (self.settings.queue.clone(), self.waker.clone());
+        let (queue, hear) = (self.settings.queue.clone(), Arc::clone(&self.hear));
         // Ends with the runtime of this task.
         let messages = tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
             {
-                if matches!(&message, AsyncMessage::Notification(its) if its.payload() == queue) {
-                    waker();
+                if let AsyncMessage::Notification(its) = message
+                    && let Some((named, visible_at)) = its.payload().rsplit_once(' ')
+                    && named == queue
+                {
+                    hear(visible_at.parse().unwrap_or(NONE));
                 }
             }
         });
@@ -98,8 +105,8 @@ impl ListenTask {
             return Err(StoreError::Refused(why.into()));
         }
         client.batch_execute("LISTEN wheelhouse").await.map_err(store_error)?;
-        // Before `listen` returns: from then on the waker is called for news only.
-        (self.waker)();
+        // Before `listen` returns: from then on it is called for news only.
+        (self.hear)(NONE);
         *begun = None;
         let _ = messages.await;
         Ok(())
@@ -113,8 +120,10 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
-    use wheelhouse_durable::store::{Change, Put, When};
-    use wheelhouse_store_conformance::jobs::{commit, count_wakes, job, key, put, wait_until};
+    use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Put, Store, Timestamp, When};
+    use wheelhouse_store_conformance::jobs::{
+        KIND, LEASE, commit, count_wakes, job, key, put, wait_until,
+    };
     use wheelhouse_test_servers::{Server, queue};
 
     /// So programs find the jobs for which no notification was sent.
@@ -123,12 +132,38 @@ mod tests {
         let Some(server) = Server::shared_postgres() else { return };
         let settings = PostgresStore::builder(&server.url(), &queue()).unwrap();
         let (sender, woken) = mpsc::channel();
-        let waker = Arc::new(move || sender.send(()).unwrap_or_default());
-        let listen = ListenTask { settings, waker, wake_each: Duration::from_millis(10) };
+        let hear = Arc::new(move |_| sender.send(()).unwrap_or_default());
+        let listen = ListenTask { settings, hear, wake_each: Duration::from_millis(10) };
         let _task = run_on_thread(listen.run(None)).unwrap();
         for _ in 0..3 {
             woken.recv_timeout(Duration::from_secs(60)).expect("the waker is called");
         }
+    }
+
+    /// A claim of a store that is notified does not search again where it has found nothing before,
+    /// but at the jobs of which it has heard.
+    #[test]
+    fn a_claim_returns_the_job_of_a_notification() {
+        let Some(server) = Server::shared_postgres() else { return };
+        let (url, queue) = (server.url(), queue());
+        let at = Timestamp::from_millis;
+        let [mut store, mut other] = [(); 2].map(|()| {
+            let builder = PostgresStore::builder(&url, &queue).unwrap();
+            builder.clock(move || at(1_000_000)).connect().unwrap()
+        });
+        store.floors.lock().use_always(true);
+        let calls = count_wakes(&mut store);
+        wait_until("it listens", || calls.load(Ordering::SeqCst) == 1);
+        let (kinds, limit) = (Kinds::new([KIND]), ClaimLimit::jobs(9));
+        let mut next = || store.claim(&kinds, limit, LEASE).unwrap().1.visible_at.unwrap();
+        commit(&mut other, &[put("far", 900_000)]);
+        wait_until("the far job wakes", || calls.load(Ordering::SeqCst) == 2);
+        assert_eq!(next(), at(1_900_000));
+        // Someone may have leased the job that was found, so the claim is repeated soon.
+        assert_eq!(next(), at(1_001_000));
+        commit(&mut other, &[put("near", 500)]);
+        wait_until("the near job wakes", || calls.load(Ordering::SeqCst) == 3);
+        assert_eq!(next(), at(1_000_500));
     }
 
     /// Commits of each sort, whose jobs are the first that are not due.

@@ -2,7 +2,7 @@
 
 use crate::error::{Known, Retry, retry, store_error, was_refused};
 use crate::greeting::is_direct;
-use crate::listen::{Listener, listen};
+use crate::listen::{Hear, Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
 use crate::sockets::{self, Driver, Task, deadline};
@@ -13,7 +13,7 @@ use std::future::Future;
 use std::io;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
-use wheelhouse_durable::store::{StoreError, Waker, reconnect_backoff};
+use wheelhouse_durable::store::{StoreError, reconnect_backoff};
 
 /// A queue on a server.
 pub(crate) struct Session {
@@ -120,10 +120,10 @@ impl Session {
         }
     }
 
-    /// Calls the waker when a job is visible earlier than the last claim said, if the server can
+    /// Calls `hear` when a job is visible earlier than the last claim said, if the server can
     /// notify.
-    pub(crate) fn wake_by(&mut self, waker: Waker) {
-        self.listener = Some(listen(&self.settings, waker));
+    pub(crate) fn wake_by(&mut self, hear: Hear) {
+        self.listener = Some(listen(&self.settings, hear));
     }
 
     /// Carries out a call on a connection. Keeps the connection if it is still usable.

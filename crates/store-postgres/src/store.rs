@@ -3,7 +3,7 @@
 use crate::claim::{Claim, number};
 use crate::commit::Call;
 use crate::error::{is_timeout, store_error, with_sources};
-use crate::floor::{NONE, Shared};
+use crate::floor::{Shared, Start};
 use crate::listen::far;
 use crate::quick::Quick;
 use crate::row;
@@ -12,6 +12,7 @@ use crate::settings::Builder;
 use crate::setup::FORMAT;
 use crate::statements::{Parameter, parameters};
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use wheelhouse_durable::store::{
@@ -170,31 +171,41 @@ impl Store for PostgresStore {
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
         let begun = Instant::now();
         // A claim of 0 jobs only finds when the first job of these kinds is visible.
-        let mut floor = NONE;
+        let mut start = Start::default();
         if limit.jobs > 0 {
             let is_unknown = self.floors.lock().of(kinds).is_unknown(begun);
             if is_unknown {
                 let present = row::millis(self.now()?);
                 self.floors.lock().of(kinds).begin_at(present);
             }
-            floor = self.floors.lock().of(kinds).next(begun);
+            start = self.floors.lock().of(kinds).next(begun);
         }
-        let claim = Claim { kinds: &names, limit, visibility, floor };
+        let claim = Claim { kinds: &names, limit, visibility, start };
         // A claim of 0 jobs is one statement.
         let scope = if limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
         let claimed =
             self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await);
         let now = Instant::now();
-        if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
-            self.floors.lock().of(kinds).record_timeout(floor, now - begun, now);
+        if limit.jobs == 0 {
+            return claimed.map(|claimed| (claimed.leased, claimed.next));
         }
-        let (leased, stats, next) = claimed?;
-        stats.into_iter().for_each(|stats| self.floors.lock().of(kinds).record_success(stats, now));
-        Ok((leased, next))
+        let mut floors = self.floors.lock();
+        let floor = floors.of(kinds);
+        let claimed = claimed.inspect_err(|error| {
+            let timed_out = is_timeout(error).then(|| now - begun);
+            floor.record_failure(start, timed_out, now);
+        })?;
+        claimed.stats.into_iter().for_each(|stats| floor.record_success(stats, now));
+        floor.record_search(claimed.search, now);
+        Ok((claimed.leased, claimed.next))
     }
 
     fn wake_by(&mut self, waker: Waker) {
-        self.session.wake_by(waker);
+        let floors = self.floors.clone();
+        self.session.wake_by(Arc::new(move |visible_at| {
+            floors.lock().heard(visible_at);
+            waker();
+        }));
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {

@@ -4,11 +4,12 @@
 -- because they may be claimed before this commit is visible. The search is a scalar subquery,
 -- because EXISTS could become a join with the whole queue. It goes back from the new row, because
 -- the rows just after the present are mostly dead versions of jobs that were leased. Elsewhere,
--- dead rows of cancelled jobs lie between the rows of others.
-SELECT pg_notify('wheelhouse', $1)
+-- dead rows of cancelled jobs lie between the rows of others. The payload is the queue, and when
+-- the first of these rows is visible.
+SELECT pg_notify('wheelhouse', $1::text || ' ' || min(its.at))
 FROM unnest($2::text[], $3::bigint[]) AS its (kind, at)
 WHERE $5 OR (
     SELECT visible_at FROM wheelhouse.job
     WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > $4 AND visible_at < its.at
     ORDER BY visible_at DESC LIMIT 1) IS NULL
-LIMIT 1
+HAVING count(*) > 0

@@ -3,7 +3,7 @@
 -- The division by zero undoes a statement that has written some rows, but not all. Returns the
 -- number of written rows, and when the first of them is visible.
 , told AS MATERIALIZED (
-    SELECT pg_notify('wheelhouse', $1)
+    SELECT pg_notify('wheelhouse', $1::text || ' ' || min(its.at))
     FROM (SELECT kind, min(visible_at) AS at FROM written GROUP BY kind) AS its, clock
     WHERE (
         SELECT visible_at FROM wheelhouse.job
@@ -11,7 +11,7 @@
             AND visible_at < its.at
         ORDER BY visible_at DESC LIMIT 1) IS NULL
         OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
-    LIMIT 1
+    HAVING count(*) > 0
 )
 SELECT count(*) / CASE WHEN count(*) IN (0, cardinality($3::bytea[])) THEN 1 ELSE 0 END,
     min(visible_at), (SELECT count(*) FROM told)

@@ -7,4 +7,4 @@ RETURNING 1::bigint, visible_at, CASE WHEN (
         AND other.visible_at < job.visible_at
     ORDER BY other.visible_at DESC LIMIT 1) IS NULL
     OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
-    THEN pg_notify('wheelhouse', $1) END IS NULL
+    THEN pg_notify('wheelhouse', $1::text || ' ' || job.visible_at) END IS NULL
