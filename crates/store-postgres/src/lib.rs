@@ -57,10 +57,11 @@
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
 //!   server's microseconds, so they grow even if the database is restored from an old copy.
 //! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
-//!   that is not due, because PostgreSQL commits transactions that notify one after the other. No
-//!   notification is sent for a job with a delay of more than 20 minutes plus the
-//!   [timeout](Builder::timeout): programs that are notified also look for jobs every 10 minutes.
-//!   In your own transaction, which may stay open for long, each new job notifies.
+//!   that is not due, because PostgreSQL commits transactions that notify one after the other. The
+//!   payload is the queue and when the job is visible, in milliseconds. No notification is sent for
+//!   a job with a delay of more than 20 minutes plus the [timeout](Builder::timeout): programs that
+//!   are notified also look for jobs every 10 minutes. In your own transaction, which may stay open
+//!   for long, each new job notifies.
 //! * **With your own tables**: [`commit_in`] schedules a job in your transaction, or ends a run in
 //!   the transaction of its effect.
 //!
@@ -75,32 +76,35 @@
 //!
 //! Each statement can use only one index, so its plan does not depend on statistics.
 //!
-//! # Old transactions
+//! # Dead rows
 //!
-//! A transaction that stays open for long, anywhere in the database, blocks the vacuum. Until it
-//! ends, each job that runs leaves two dead rows and their index entries, or three if its begin is
-//! a separate change. So that claims need not walk over all of these:
+//! Each job that runs leaves two dead rows and their index entries, or three if its begin is a
+//! separate change. The vacuum removes them, once a minute by default. A transaction that stays
+//! open for long, anywhere in the database, blocks the vacuum until it ends. So that claims need
+//! not walk over all of these:
 //!
-//! * Once a claim from the beginning of the index takes more than 10 ms, later claims begin where
-//!   the last one ended, the *floor*. Claims from the beginning then take at most a tenth of the
-//!   time. If one exceeds the [timeout](Builder::timeout), the next one follows after ten times
-//!   that duration.
+//! * Once a claim from the beginning of the index takes more than half a millisecond, and 20 µs
+//!   more for each job, later claims begin where the last one ended, the *floor*. Claims from the
+//!   beginning are then made once a second, and take at most a tenth of the time. If one exceeds
+//!   the [timeout](Builder::timeout), the next one follows after ten times that duration. Behind a
+//!   pooler, where programs are not notified, that is so only after a claim of 10 ms.
+//! * In the same way, the search for the next job begins at the job that the last one found.
 //! * The last two sets of kinds that were claimed each have a floor, so closures and async handlers
 //!   can alternate. A claim of other kinds reads from the beginning.
-//! * If a commit by the same store makes an earlier job visible, the next claim begins at that job,
-//!   unless such claims take more than a tenth of the time.
+//! * If the same store commits an earlier job, or is notified of one, the next claim begins at that
+//!   job, unless such claims take more than a tenth of the time.
 //!
-//! Other jobs that become visible before the floor can be late, by ten times the duration of a
-//! claim from the beginning, and the gauge of overdue jobs does not count them:
+//! Other jobs that become visible before the floor can be late, by a second or ten times the
+//! duration of a claim from the beginning, and the gauge of overdue jobs does not count them:
 //!
-//! * jobs that another program or your own transaction makes visible in the past: a job scheduled
-//!   for a past time, the new job under a key after the ack of the replaced run, the next run of a
-//!   periodic job that took longer than its period;
-//! * jobs of a commit that becomes visible more than 200 ms after it has read the clock, as in a
-//!   transaction that stays open;
-//! * a due job that another transaction has locked when a claim skips it.
+//! * jobs of a program that has died, whose leases end;
+//! * a due job that another transaction has locked when a claim skips it;
+//! * jobs that become visible more than 200 ms after their commit has read the clock, without a
+//!   notification of their own, because an earlier job of the kind was waiting then;
+//! * where programs are not notified: jobs that another program or your own transaction makes
+//!   visible in the past.
 //!
-//! The table and its indexes still grow until that transaction ends, and keep the space afterwards
+//! While a transaction stays open, the table and its indexes grow. They keep the space afterwards
 //! (`VACUUM FULL` returns it). A lookup by key walks over the dead rows of a key that is reused
 //! often.
 //!
