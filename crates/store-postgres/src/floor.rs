@@ -4,7 +4,7 @@
 //! A claimed row leaves a dead entry in the index. PostgreSQL removes it soon, unless a transaction
 //! that stays open somewhere in the database could still see it. Then a claim from the beginning of
 //! the index walks over all of these entries. Without such a transaction they stay until the next
-//! vacuum, for a minute by default.
+//! vacuum, usually for a minute.
 //!
 //! A claim also finds when the next job is visible. A leased job is visible again at the end of its
 //! lease, so its ack leaves a dead entry there too. If no other job is due in the meantime, the
@@ -78,11 +78,11 @@ struct Pace {
     is_notified: bool,
 }
 
-/// Of a store that is not notified.
+/// The pace of a store that is not notified.
 const ALONE: Pace =
     Pace { long: LONG, each: Duration::ZERO, pause: Duration::ZERO, is_notified: false };
 
-/// Of a store that is notified.
+/// The pace of a store that is notified.
 const NOTIFIED: Pace = Pace { long: SHORT, each: EACH, pause: RECHECK, is_notified: true };
 
 impl Floors {
@@ -115,8 +115,8 @@ impl Floors {
         self.floors.iter_mut().for_each(|floor| floor.wrote(visible_at));
     }
 
-    /// Records a notification that a row with this `visible_at` was committed, or with [`NONE`] that
-    /// there may have been others.
+    /// Records a notification that a row with this `visible_at` was committed. [`NONE`] says that
+    /// others may have been committed.
     pub(crate) fn heard(&mut self, visible_at: i64) {
         if self.pace == ALONE {
             self.pace = NOTIFIED;

@@ -79,7 +79,7 @@
 //! # Dead rows
 //!
 //! Each job that runs leaves two dead rows and their index entries, or three if its begin is a
-//! separate change. The vacuum removes them, once a minute by default. A transaction that stays
+//! separate change. The vacuum removes them, usually once a minute. A transaction that stays
 //! open for long, anywhere in the database, blocks the vacuum until it ends. So that claims need
 //! not walk over all of these:
 //!
@@ -99,8 +99,8 @@
 //!
 //! * jobs of a program that has died, whose leases end;
 //! * a due job that another transaction has locked when a claim skips it;
-//! * jobs that become visible more than 200 ms after their commit has read the clock, without a
-//!   notification of their own, because an earlier job of the kind was waiting then;
+//! * jobs that become visible more than 200 ms after their commit has read the clock, and for which
+//!   no notification was sent because an earlier job of the kind was waiting;
 //! * where programs are not notified: jobs that another program or your own transaction makes
 //!   visible in the past.
 //!

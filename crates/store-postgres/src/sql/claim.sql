@@ -33,7 +33,8 @@ WITH clock AS MATERIALIZED (
     SELECT * FROM counted WHERE jobs <= $8 OR sum_of_bytes <= $7
 ), walked AS MATERIALIZED (
     SELECT count(*) AS found, max(visible_at) AS last,
-        floor(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took,
+        floor(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+            AS took,
         count(*) < (SELECT count(*) FROM found) AS is_cut
     FROM taken
 ), gone AS (
