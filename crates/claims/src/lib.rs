@@ -22,8 +22,8 @@
 //! [Instructions](instructions) decide which of two structures is cheaper, because a step of one
 //! may cost more than a step of the other. The code that decides the growth is tested on costs of
 //! known growth ([`controls`]). Planted faults must change the outcomes of claims ([`fault`]). All
-//! thresholds are in one table ([`thresholds`]). If a statement differs from the record, `cargo
-//! test` and `wheelhouse claims` fail.
+//! thresholds of the experiments are in one table ([`thresholds`]). If a statement differs from the
+//! record, `cargo test` and `wheelhouse claims` fail.
 //!
 //! ```
 //! use wheelhouse_claims::{Outcome, Scale, Setup, judge, select};

@@ -89,17 +89,16 @@ pub trait Timer<T> {
     /// The deadline of a live timer; `None` if it has fired or was cancelled.
     fn deadline(&self, id: TimerId) -> Option<Tick>;
 
-    /// The tick of the next call of [`advance`](Self::advance). It is never after the earliest
+    /// The tick at which to call [`advance`](Self::advance) next. It is never after the earliest
     /// deadline; `None` if and only if no timer is live. A wheel may return a tick at which it only
-    /// moves timers to lower levels: at most one such call per level on the way to a deadline, and
-    /// one for each hundred timers that move. The tick may be at or before [`now`](Self::now): if a
-    /// timer is overdue, or if [`pop_expired`](Self::pop_expired) was called and has not returned
-    /// `None` yet.
+    /// moves timers to lower levels. The contract (7) bounds the number of these. The tick may be
+    /// at or before [`now`](Self::now): if a timer is overdue, or if
+    /// [`pop_expired`](Self::pop_expired) was called and has not returned `None` yet.
     fn next_wakeup(&self) -> Option<Tick>;
 
     /// Moves the clock to `now` and fires the earliest timer that is due, if any. Call it until it
     /// returns `None`. Between two calls the caller may insert, cancel and reschedule. A tick
-    /// before [`now`](Self::now) is treated as `now`.
+    /// before that of the clock is treated as that of the clock.
     ///
     /// ```
     /// # use wheelhouse_core::Timer;
@@ -116,9 +115,9 @@ pub trait Timer<T> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>>;
 
     /// Moves the clock to `now`, fires all timers that are due, in order, and returns how many
-    /// fired. Use it if nothing has to be inserted in between: it calls
-    /// [`pop_expired`](Self::pop_expired) unless the structure has a faster way. A tick before
-    /// [`now`](Self::now) is treated as `now`.
+    /// fired. Prefer it to [`pop_expired`](Self::pop_expired) unless the caller inserts timers in
+    /// between: some structures fire many timers faster in this way. A tick before that of the
+    /// clock is treated as that of the clock.
     ///
     /// # Panics
     ///
@@ -140,8 +139,9 @@ pub trait Timer<T> {
 
     /// Drops the entries that cancelled and moved timers have left behind, all at once. O(n). No
     /// result of any method changes. Such entries are bounded, so no program needs to call this. A
-    /// program may call it while it is idle, and a benchmark does, so that the work is charged to
-    /// the calls that caused it. Does nothing in a structure that leaves no entries behind.
+    /// program may call it while it is idle. A benchmark calls it at the end of each phase, so that
+    /// each phase pays for its own entries. Does nothing in a structure that leaves no entries
+    /// behind.
     fn compact(&mut self) {}
 }
 

@@ -1,5 +1,6 @@
-//! Timers that survive a crash and a restart. A job has a key, a due time and the name of its
-//! handler, and is kept in a store. Delivery is at least once, with leases and fencing tokens.
+//! Timers that survive a crash and a restart. A job has a key, a due time, a payload and a *kind*:
+//! the name of its handler. It is kept in a store. Delivery is at least once, with leases and
+//! fencing tokens.
 //!
 //! ```
 //! use std::time::Duration;
@@ -42,8 +43,8 @@
 //!   clock decides which jobs are due.
 //! * The start of a run is a separate change, **begin**, which counts the attempt. Until then the
 //!   job can be cancelled, moved and replaced. If workers are free at the time of the claim, the
-//!   claim itself begins the first attempts of plain jobs, whose plan sets only a key and a due
-//!   time. The other settings of a plan are the *policy* of the job.
+//!   claim itself begins the first attempts of plain jobs: those that were scheduled with nothing
+//!   but a key, a due time, a kind and a payload.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. A caller that waits for its change commits the batch itself if
 //!   the committer is idle.

@@ -204,7 +204,8 @@ pub const FLOOR_NOTE: &str = "The floor is the memory traffic that no timer faci
 
 fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
     let mut notes = vec![
-        "Median, and ×ratio to the best structure of the run, which is marked. Lower is better."
+        "Median, and ×ratio to the best structure of the run, which is marked if it is in this \
+         table. Lower is better."
             .to_owned(),
     ];
     if backends(run).iter().any(|name| name == FLOOR) {
@@ -215,7 +216,7 @@ fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
     if columns.iter().any(|column| matches!(column.kind, ColumnKind::Tail(..))) {
         notes.push(
             "p99.99: one in ten thousand took longer. No winner is marked if the best is at most \
-             3 times that of an empty loop: such times are noise of the machine."
+             3 times that of plain writes to arrays: such times are noise of the machine."
                 .to_owned(),
         );
     }
@@ -294,7 +295,7 @@ fn spread_note(run: &Run, n: u64, columns: &[TableColumn]) -> Option<String> {
     let worst = stats::range(&spreads)?.1 * 100.0;
     Some(format!(
         "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at \
-         most {worst:.1} %. A difference within the spread is a tie."
+         most {worst:.1} %. Differences within the spread are noise."
     ))
 }
 

@@ -22,8 +22,8 @@ pub use wheelhouse_core::{
     CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
 };
 
-/// The default wheel. Up to 32,768 timers it is the textbook wheel. With more, no tick moves many
-/// timers. The [crate documentation](crate#cost) lists the costs.
+/// The default wheel. It is the textbook wheel until its 32,769th timer. From then on, no tick
+/// moves many timers, with two exceptions: the [crate documentation](crate#cost) lists the costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 pub type HierarchicalWheel<T, M = NoMeter> = Wheel<T, M, true>;

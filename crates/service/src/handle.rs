@@ -16,7 +16,7 @@ use std::time::Duration;
 ///
 /// No call waits for a job. Scheduling, cancelling and moving take effect at once, under the lock
 /// of one shard. Another thread holds that lock only for one such call, and the driver for at most
-/// 64 jobs.
+/// 64 jobs. It is held for longer while memory is released, and while the service stops.
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.

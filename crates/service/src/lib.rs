@@ -71,7 +71,8 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard: only the deadline is written, and the timer moves when the old deadline comes |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the earliest deadline of a shard, if that job was cancelled; and to release memory, when a shard that had very many jobs has few left |
+//! | idle, without a pending job | nothing: no thread wakes up. Two exceptions, of one wake-up each: at the earliest deadline of a shard, if that job was cancelled; and to release memory, when a shard that had very many jobs has few left |
+//! | idle, with pending jobs | a few wake-ups for each job: when its timer moves to a lower level of the wheel, and at the old deadline after a refresh. A job for a wall-clock time has one each minute |
 //! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
@@ -108,16 +109,18 @@
 //!    and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **Nothing blocks for ever.** A call waits only for a shard lock. The lock is held during one
-//!    such call, during the expiry of at most 64 timers, or during one pass over the shard to
-//!    release memory. The leader never waits for the receiver of a channel. If a job calls
-//!    [`stop`](Service::stop), the stop does not wait for that run. In a service with one thread
-//!    nothing else can run meanwhile. So a stop that a job calls there returns the remaining jobs
-//!    instead of running them, and no stop waits for async jobs of that thread.
+//! 6. **No call of a handle waits for a job.** It waits only for a shard lock. The lock is held
+//!    during one such call, during the expiry of at most 64 timers, during one pass over the shard
+//!    to release memory, or while a stop takes the jobs out of the shard. The leader never waits
+//!    for the receiver of a channel. If a job calls [`stop`](Service::stop), the stop does not wait
+//!    for that run. In a service with one thread nothing else can run meanwhile. So a stop that a
+//!    job calls there returns the remaining jobs instead of running them, and does not wait for
+//!    async jobs.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!    A cron line with several times of a day runs exactly once for each of them. If the wall clock
-//!    is set, or the machine was suspended, jobs for a time of day follow within a minute. No other
-//!    job is affected.
+//!    A cron line that lists its times runs once for each of them. Times that are skipped together
+//!    share one run. A cron line with a `*` among its seconds, minutes and hours follows elapsed
+//!    time. If the wall clock is set, or the machine was suspended, jobs for a time of day follow
+//!    within a minute. No other job is affected.
 //!
 //! # Fork
 //!

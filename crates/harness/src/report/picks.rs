@@ -82,7 +82,7 @@ pub fn picks(run: &Run) -> Vec<Pick> {
         pick_for_use(run, &Use::of(run, name, workloads)?, n, in_answer && is_answer)
     });
     let timed = of_user.into_iter().chain(catalogue);
-    let memory = least_memory(run, "least memory for each timer".to_owned(), n);
+    let memory = least_memory(run, "least memory per timer".to_owned(), n);
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
 }
 
@@ -93,9 +93,9 @@ const FEW: u64 = 32;
 fn few_timers(run: &Run, default: u64) -> Vec<Pick> {
     let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != default);
     let Some(n) = few else { return Vec::new() };
-    let time = Use::of(run, &format!("steady churn of {n} timers"), &["steady"]);
+    let time = Use::of(run, &format!("steady churn with {n} timers"), &["steady"]);
     let time = time.and_then(|it| pick_for_use(run, &it, n, true));
-    let memory = least_memory(run, format!("least memory for each of {n} timers"), n);
+    let memory = least_memory(run, format!("least memory per timer with {n} timers"), n);
     time.into_iter().chain(memory).collect()
 }
 
@@ -276,7 +276,7 @@ pub fn answer(run: &Run) -> Vec<String> {
         all.len(),
         uses.join("; ")
     );
-    let exceptions = others.iter().map(|pick| exception(pick, common, &all));
+    let exceptions = others.iter().map(|pick| exception(pick, common, &all, &n));
     std::iter::once(first).chain(exceptions).collect()
 }
 
@@ -289,7 +289,7 @@ fn most_common(all: &[Pick]) -> Option<&str> {
 }
 
 /// The sentence about a use for which another structure is better, and its price in other uses.
-fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
+fn exception(pick: &Pick, common: &str, all: &[Pick], n: &str) -> String {
     let other = &pick.pick.name;
     let instead = pick.find(common).map(|it| format!(" instead of {}", pick.figure_text(it)));
     let timed = all.iter().filter(|it| it.unit == PickUnit::Time && it.pick.name == common);
@@ -302,7 +302,10 @@ fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
             Some((name, share)) if share.ends_with(NOT_FIRED) => name,
             _ => &it.what,
         };
-        format!(" Its price: \"{what}\" takes {ratio:.1} times as long.")
+        // The name of a use with another number of timers states that number.
+        let with =
+            if what.contains(" timers") { String::new() } else { format!("with {n} timers, ") };
+        format!(" Its price: {with}\"{what}\" takes {ratio:.1} times as long.")
     });
     format!(
         "{}: {other}, {}{}.{}{}",

@@ -119,8 +119,8 @@ fn if_all_timers_fire_their_insertion_counts_too() {
 fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[24.0; 3])]);
     add_steps(&mut run, 200_000, [("a", 1_300), ("b", 40)]);
-    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: \"your \
-                    mix\" takes 2.4 times as long.";
+    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: with 200,000 \
+                    timers, \"your mix\" takes 2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.throughput[1].ns_per_op = vec![10.4; 3];
     let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. It is no slower in any \
@@ -187,7 +187,7 @@ fn few_timers_have_a_separate_pick() {
     }
     let lines = answer(&run);
     assert!(lines[0].starts_with("1,000,000 timers: use hierarchical-wheel."), "{lines:?}");
-    let few = "steady churn of 10 timers: binary-heap, 20.0 ns instead of 30.0 ns.";
+    let few = "steady churn with 10 timers: binary-heap, 20.0 ns instead of 30.0 ns.";
     assert!(lines[1].starts_with(few), "{lines:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
