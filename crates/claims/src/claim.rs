@@ -58,10 +58,10 @@ impl Claim {
     /// Returns the origin of a statement, by its number. Faults of printed code are ours: we found
     /// them.
     pub fn origin(&self, number: u32) -> Origin {
-        if self.article == Article::Literature {
-            Origin::Literature
-        } else if self.ours.contains(&number) || self.id.starts_with('B') {
+        if self.ours.contains(&number) || self.id.starts_with('B') {
             Origin::Ours
+        } else if self.article == Article::Literature {
+            Origin::Literature
         } else if self.sharpened.contains(&number) {
             Origin::Sharpened
         } else {

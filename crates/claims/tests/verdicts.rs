@@ -16,8 +16,7 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
         format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.sentence, it.number)
     };
     let unexpected: Vec<_> = judgement.unexpected().map(describe).collect();
-    let remedy = "if this is intended, run `wheelhouse claims --record` and `wheelhouse claims \
-                  --out results/claims`, and review their diff";
+    let remedy = "if this is intended, follow step 3 of `Adding a claim` in README.md";
     assert!(unexpected.is_empty(), "{}\n{remedy}", unexpected.join("\n"));
     assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();
@@ -34,6 +33,8 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
     Ok(())
 }
 
+const RENEW: &str = "write the report again, as step 3 of `Adding a claim` in README.md shows";
+
 #[test]
 fn the_pages_of_the_report_agree_with_its_verdicts() -> anyhow::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/claims");
@@ -47,12 +48,12 @@ fn the_pages_of_the_report_agree_with_its_verdicts() -> anyhow::Result<()> {
         let of = it.id.split('.').next().unwrap_or_default();
         let page = plain(&read(&format!("pages/{of}.md"))?);
         let line = plain(&format!("{} **{}** ({})", it.sentence, it.outcome, it.number));
-        assert!(readme.contains(&line), "README.md of results/claims has not: {line}");
-        assert!(page.contains(&line), "pages/{of}.md of results/claims has not: {line}");
+        assert!(readme.contains(&line), "README.md of results/claims has not: {line}; {RENEW}");
+        assert!(page.contains(&line), "pages/{of}.md of results/claims has not: {line}; {RENEW}");
         assert_eq!(
             record.get(&it.id).map(|recorded| recorded.outcome),
             Some(it.outcome),
-            "{}",
+            "{}; {RENEW}",
             it.id
         );
     }

@@ -47,6 +47,13 @@ pub fn dates_and_delays_name_times(bed: &mut Bed) {
     rig.bed.advance(Duration::from_micros(500));
     rig.commit(&[put("at once", 0), put("soon", 1)]);
     assert_eq!(names(&lease(&mut *rig.store, 9)), ["at once"]);
+    // A visible time is compared with the present rounded down. Servers have whole milliseconds.
+    rig.bed.advance(Duration::from_millis(1));
+    if rig.now() < rig.find("soon").expect("it is pending").visible_at {
+        // With a second job, since a store may first look whether any job is visible.
+        rig.put(job("other", 0));
+        assert_eq!(names(&lease(&mut *rig.store, 9)), ["other"], "never early: \"soon\" is not");
+    }
     assert_eq!(rig.one(cancel("soon")), Outcome::Cancelled);
     rig.bed.advance(Duration::from_micros(500));
     let now = rig.now();

@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wheelhouse_durable::store::StoreClock;
 use wheelhouse_service::ManualClock;
@@ -97,8 +99,16 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// Waits for its end. Returns `true` if it has succeeded.
+    /// Waits for its end. Returns `true` if it has succeeded. Kills it after five minutes: one of
+    /// its threads has panicked, and another waits for that thread.
     pub(crate) fn succeeds(&mut self) -> bool {
-        self.child.wait().unwrap().success()
+        let begun = Instant::now();
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status.success(),
+                None if begun.elapsed() > Duration::from_secs(300) => self.kill(),
+                None => thread::sleep(Duration::from_millis(5)),
+            }
+        }
     }
 }
