@@ -97,8 +97,8 @@ pub trait Timer<T> {
     fn next_wakeup(&self) -> Option<Tick>;
 
     /// Moves the clock to `now` and fires the earliest timer that is due, if any. Call it until it
-    /// returns `None`. Between two calls the caller may insert, cancel and reschedule. A tick
-    /// before that of the clock is treated as that of the clock.
+    /// returns `None`. Between two calls the caller may insert, cancel and reschedule. If
+    /// the clock is already past `now`, it stays where it is.
     ///
     /// ```
     /// # use wheelhouse_core::Timer;
@@ -116,8 +116,8 @@ pub trait Timer<T> {
 
     /// Moves the clock to `now`, fires all timers that are due, in order, and returns how many
     /// fired. Prefer it to [`pop_expired`](Self::pop_expired) unless the caller inserts timers in
-    /// between: some structures fire many timers faster in this way. A tick before that of the
-    /// clock is treated as that of the clock.
+    /// between: some structures fire many timers faster in this way. If the clock is already past
+    /// `now`, it stays where it is.
     ///
     /// # Panics
     ///

@@ -156,8 +156,12 @@ fn cgroup_left(mounted: &Path, cgroups: &str) -> Option<u64> {
             let number = |file| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
             // The kernel frees the pages of files when the memory is needed.
             let statistics = read_to_string(group.join("memory.stat")).ok()?;
-            let of_files = statistics.lines().find_map(|line| line.strip_prefix("inactive_file "));
-            let of_files = of_files.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+            // Version 1 has a second line, which includes the groups below, as the usage does.
+            let of_files = statistics.lines().filter_map(|line| {
+                let (name, bytes) = line.split_once(' ')?;
+                name.ends_with("inactive_file").then(|| bytes.parse::<u64>().ok())?
+            });
+            let of_files = of_files.max().unwrap_or(0);
             let in_use = number(usage)?.saturating_sub(of_files);
             Some(number(limit)?.saturating_sub(in_use)) // `max` is no number
         })
@@ -220,7 +224,8 @@ mod tests {
             std::fs::create_dir_all(&group).unwrap();
             std::fs::write(group.join(limit), values[0]).unwrap();
             std::fs::write(group.join(usage), values[1]).unwrap();
-            std::fs::write(group.join("memory.stat"), "anon 9\ninactive_file 100\n").unwrap();
+            let statistics = "anon 9\ninactive_file 50\ntotal_inactive_file 100\n";
+            std::fs::write(group.join("memory.stat"), statistics).unwrap();
         };
         let left = |cgroups| cgroup_left(mounted.path(), cgroups);
         assert_eq!(left("0::/\n"), None, "the root of version 2 has no such files");

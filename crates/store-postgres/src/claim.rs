@@ -1,7 +1,7 @@
 //! A claim, within a transaction.
 
 use crate::error::store_error;
-use crate::floor::{ClaimStats, RECHECK, Search, Start};
+use crate::floor::{ClaimStats, Search, Start};
 use crate::row;
 use crate::settings::Builder;
 use crate::statements::{Statements, parameters};
@@ -60,16 +60,16 @@ impl Claim<'_> {
         }
         // All jobs before this time are leased; a job that is committed later notifies.
         let end = stats.map_or(floor, ClaimStats::end);
-        let first =
-            first.filter(|first| *first > end && stats.is_some_and(|its| its.last.is_none()));
-        let from = first.unwrap_or(end);
+        let has_all = stats.is_some_and(|its| its.last.is_none());
+        let first = first.filter(|(first, _)| *first > end && has_all);
+        let from = first.map_or(end, |(first, _)| first);
         let parameters = parameters![queue, kinds, clock, from];
         let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
         let (mut next, took) = next_of(one_row(&rows)?)?;
         let search = Search { is_full: first.is_none(), took, found: next.visible_at };
-        if first.is_some() {
+        if let Some((_, pause)) = first {
             // Before `first` may be the end of a lease that the search has not seen.
-            let recheck = next.now.saturating_add(RECHECK);
+            let recheck = next.now.saturating_add(pause);
             next.visible_at = Some(next.visible_at.map_or(recheck, |at| at.min(recheck)));
         }
         Ok(Claimed { leased: all, stats, search, next })

@@ -1,17 +1,16 @@
 //! The floor: the time in the index where a claim begins to search, so that it does not walk over
 //! the dead entries of earlier claims.
 //!
-//! A claimed row leaves a dead entry in the index. PostgreSQL removes it soon, unless a transaction
-//! that stays open somewhere in the database could still see it. Then a claim from the beginning of
-//! the index walks over all of these entries. Without such a transaction they stay until the next
-//! vacuum, usually for a minute.
+//! A claimed row leaves a dead entry in the index, over which a claim from the beginning of the
+//! index walks. The next vacuum removes it, usually within a minute, unless a transaction that
+//! stays open somewhere in the database could still see it.
 //!
 //! A claim also finds when the next job is visible. A leased job is visible again at the end of its
 //! lease, so its ack leaves a dead entry there too. If no other job is due in the meantime, the
 //! search for the next job walks over the entries of all leases of the last half minute. So it
-//! begins at the job that the last search found: before that there are only new leases, and rows
-//! whose commits the store hears of. For the leases it begins at the present once a second, so the
-//! jobs of a dead program are at most a second late.
+//! begins at the job that the last search found. Before that there are only new leases, and rows
+//! whose commits the store hears of or which wait behind such a row. Once a second the search
+//! begins at the present, and finds the leases of dead programs.
 
 use crate::row;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,8 +25,9 @@ const LONG: Duration = Duration::from_millis(10);
 const SHORT: Duration = Duration::from_micros(500);
 const EACH: Duration = Duration::from_micros(20);
 
-/// A store that is notified searches from the beginning at most this often, if that is not short.
-pub(crate) const RECHECK: Duration = Duration::from_secs(1);
+/// A store that is notified searches from the beginning after this pause, if that is not short.
+/// Programs poll once a second: each poll is from the beginning.
+const RECHECK: Duration = Duration::from_millis(900);
 
 /// Claims from the beginning take at most `1 / PART` of the time: after one that took long, the
 /// next one follows after `PART` times its duration.
@@ -160,8 +160,9 @@ pub(crate) struct Start {
     /// Where its search for visible rows begins, in milliseconds.
     pub(crate) floor: i64,
     /// Where its search for the next row may begin: between the present and this there are only new
-    /// leases. `None` if that search must begin at the present.
-    pub(crate) first: Option<i64>,
+    /// leases. And after which duration a search must begin at the present again. `None` if this
+    /// search must.
+    pub(crate) first: Option<(i64, Duration)>,
     /// The row in [`Floor::written`] that `floor` considers.
     written: Option<i64>,
 }
@@ -223,8 +224,9 @@ impl Floor {
 
     /// Where the next claim begins.
     pub(crate) fn next(&mut self, now: Instant) -> Start {
-        let first = self.next_search.filter(|full| now < *full).map(|_| self.first);
-        let first = first.map(|first| self.written.unwrap_or(first).min(first));
+        let pause = self.next_search.map(|full| full.saturating_duration_since(now));
+        let at = self.written.unwrap_or(self.first).min(self.first);
+        let first = pause.filter(|pause| !pause.is_zero()).map(|pause| (at, pause));
         if self.is_in_use(now) && self.next_early.is_some_and(|back| now < back) {
             return Start { floor: self.at, first, written: None };
         }
@@ -251,13 +253,14 @@ impl Floor {
         self.first = search.found.map_or(i64::MAX, row::millis);
         if search.is_full {
             let Pace { long, pause, is_notified, .. } = self.pace;
+            let pause = (search.took * PART).max(pause);
             self.next_search = (is_notified && search.took > long).then(|| now + pause);
         }
     }
 
     /// Records a claim that failed, which may have exceeded the timeout after some time. If it was
-    /// from the beginning, the next claims begin where the last successful one ended: otherwise
-    /// every claim would be from the beginning, and fail.
+    /// from the beginning, the next claims begin where the last successful one ended, whatever was
+    /// written before: otherwise every claim would be from the beginning, and fail.
     pub(crate) fn record_failure(
         &mut self,
         start: Start,
@@ -267,7 +270,11 @@ impl Floor {
         self.next_search = None;
         start.written.into_iter().for_each(|at| self.wrote(at));
         let Some(took) = timed_out else { return };
-        self.record_duration(start.floor, took.max(LONG * 2), 0, now);
+        let took = took.max(LONG * 2);
+        self.record_duration(start.floor, took, 0, now);
+        if start.floor == NONE {
+            self.next_early = self.next_full;
+        }
     }
 
     /// Sets the pause after a claim that began before the end of the last one and took long, so

@@ -57,11 +57,11 @@
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
 //!   server's microseconds, so they grow even if the database is restored from an old copy.
 //! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
-//!   that is not due, because PostgreSQL commits transactions that notify one after the other. The
-//!   payload is the queue and when the job is visible, in milliseconds. No notification is sent for
-//!   a job with a delay of more than 20 minutes plus the [timeout](Builder::timeout): programs that
-//!   are notified also look for jobs every 10 minutes. In your own transaction, which may stay open
-//!   for long, each new job notifies.
+//!   that is not due (within 20 ms), because PostgreSQL commits transactions that notify one after
+//!   the other. The payload is the queue and when the job is visible, in milliseconds. No
+//!   notification is sent for a job with a delay of more than 20 minutes plus the
+//!   [timeout](Builder::timeout): programs that are notified also look for jobs every 10 minutes.
+//!   In your own transaction, which may stay open for long, each new job notifies.
 //! * **With your own tables**: [`commit_in`] schedules a job in your transaction, or ends a run in
 //!   the transaction of its effect.
 //!
@@ -87,8 +87,9 @@
 //!   more for each job, later claims begin where the last one ended, the *floor*. Claims from the
 //!   beginning are then made once a second, and take at most a tenth of the time. If one exceeds
 //!   the [timeout](Builder::timeout), the next one follows after ten times that duration. Behind a
-//!   pooler, where programs are not notified, that is so only after a claim of 10 ms.
-//! * In the same way, the search for the next job begins at the job that the last one found.
+//!   pooler, where programs are not notified, the limit is 10 ms, and only the tenth applies.
+//! * In the same way, the search for the next job begins at the job that the last search found. So
+//!   the end of a dead program's lease can be noticed up to a second late.
 //! * The last two sets of kinds that were claimed each have a floor, so closures and async handlers
 //!   can alternate. A claim of other kinds reads from the beginning.
 //! * If the same store commits an earlier job, or is notified of one, the next claim begins at that
@@ -97,7 +98,6 @@
 //! Other jobs that become visible before the floor can be late, by a second or ten times the
 //! duration of a claim from the beginning, and the gauge of overdue jobs does not count them:
 //!
-//! * jobs of a program that has died, whose leases end;
 //! * a due job that another transaction has locked when a claim skips it;
 //! * jobs that become visible more than 200 ms after their commit has read the clock, and for which
 //!   no notification was sent because an earlier job of the kind was waiting;

@@ -92,8 +92,11 @@ impl ListenTask {
         let messages = tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
             {
-                if let AsyncMessage::Notification(its) = message
-                    && let Some((named, visible_at)) = its.payload().rsplit_once(' ')
+                let AsyncMessage::Notification(its) = message else { continue };
+                if its.payload() == queue {
+                    // Sent by an older version.
+                    hear(NONE);
+                } else if let Some((named, visible_at)) = its.payload().rsplit_once(' ')
                     && named == queue
                 {
                     hear(visible_at.parse().unwrap_or(NONE));
@@ -159,11 +162,18 @@ mod tests {
         commit(&mut other, &[put("far", 900_000)]);
         wait_until("the far job wakes", || calls.load(Ordering::SeqCst) == 2);
         assert_eq!(next(), at(1_900_000));
-        // Someone may have leased the job that was found, so the claim is repeated soon.
-        assert_eq!(next(), at(1_001_000));
+        // Other programs may have leases before that, so the claim is repeated after a pause. In
+        // this test the pause is almost 10,000 seconds.
         commit(&mut other, &[put("near", 500)]);
         wait_until("the near job wakes", || calls.load(Ordering::SeqCst) == 3);
         assert_eq!(next(), at(1_000_500));
+        assert_eq!(next(), at(1_000_500), "the search begins at that job");
+        // A job that is due in a moment may be claimed before the next commit is visible.
+        for (name, delay, woken) in [("at once", 10, 4), ("soon", 50, 5)] {
+            commit(&mut other, &[put(name, delay)]);
+            wait_until(name, || calls.load(Ordering::SeqCst) == woken);
+            assert_eq!(next(), at(1_000_010), "{name}");
+        }
     }
 
     /// Commits of each sort, whose jobs are the first that are not due.

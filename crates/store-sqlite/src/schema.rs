@@ -140,7 +140,7 @@ pub(crate) fn convert(connection: &mut Connection) -> Result<(), StoreError> {
 /// with the table. A line feed ends a comment at the end of a statement.
 fn of_user(connection: &Connection) -> rusqlite::Result<String> {
     let query = "SELECT coalesce(group_concat(sql, char(10) || ';'), '') FROM sqlite_schema
-                 WHERE tbl_name = 'job' AND type IN ('index', 'trigger')
+                 WHERE tbl_name = 'job' COLLATE NOCASE AND type IN ('index', 'trigger')
                      AND name NOT IN ('job_order', 'job_held')";
     connection.query_row(query, (), |row| row.get(0))
 }

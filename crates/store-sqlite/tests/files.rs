@@ -227,7 +227,7 @@ fn the_golden_files_of_all_formats_can_be_read() {
              CREATE VIEW noted AS SELECT job.key FROM job JOIN note ON job.key = note.job;
              CREATE INDEX by_due ON job (due) -- of the user
              ;
-             CREATE TRIGGER noting AFTER INSERT ON job BEGIN
+             CREATE TRIGGER noting AFTER INSERT ON JOB BEGIN
                  INSERT INTO note VALUES (NEW.key);
              END;";
         user.execute_batch(tables).unwrap();

@@ -102,7 +102,7 @@ fn a_store_that_is_notified_begins_later() {
         floors.of(&kinds).record_success(stats, now);
         floors.of(&kinds).record_search(search, now);
         let Start { floor, first, .. } = floors.of(&kinds).next(now);
-        (floor, first)
+        (floor, first.map(|(first, _)| first))
     };
     let full = (NONE, None);
     assert_eq!(claim(&mut floors, stats, search(Some(first)), begun), full, "not notified");
@@ -124,9 +124,28 @@ fn a_store_that_is_notified_begins_later() {
     assert_eq!(claim(&mut floors, from_floor, from_first, almost), (4_800, Some(60_000)));
     floors.heard(3_000);
     let failed = floors.of(&kinds).next(almost);
-    assert_eq!((failed.floor, failed.first), (3_000, Some(3_000)));
+    assert_eq!((failed.floor, failed.first), (3_000, Some((3_000, SHORT))));
     floors.of(&kinds).record_failure(failed, None, almost);
     let again = floors.of(&kinds).next(almost);
     assert_eq!((again.floor, again.first), (3_000, None), "the row is not forgotten");
     assert_eq!(claim(&mut floors, from_floor, from_first, begun + RECHECK), full);
+}
+
+/// After a new connection, rows may have been written anywhere. They wait for the next claim from
+/// the beginning, which follows after ten times the timeout.
+#[test]
+fn a_timed_out_claim_is_not_repeated_for_a_notification() {
+    let (mut floors, begun) = (Floors::default(), Instant::now());
+    let (kinds, took) = (Kinds::new(["a/1"]), Duration::from_secs(10));
+    floors.heard(NONE);
+    let stats = ClaimStats { floor: NONE, took: SHORT, found: 0, now: 5_000, last: None };
+    floors.of(&kinds).record_success(stats, begun);
+    let start = floors.of(&kinds).next(begun);
+    assert_eq!(start.floor, NONE);
+    floors.of(&kinds).record_failure(start, Some(took), begun);
+    for _ in 0..2 {
+        floors.heard(NONE);
+        assert_eq!(floors.of(&kinds).next(begun + took * PART - SHORT).floor, 4_800);
+    }
+    assert_eq!(floors.of(&kinds).next(begun + took * PART).floor, NONE);
 }

@@ -7,7 +7,7 @@
     FROM (SELECT kind, min(visible_at) AS at FROM written GROUP BY kind) AS its, clock
     WHERE (
         SELECT visible_at FROM wheelhouse.job
-        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > micros / 1000
+        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > micros / 1000 + 20
             AND visible_at < its.at
         ORDER BY visible_at DESC LIMIT 1) IS NULL
         OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
