@@ -103,7 +103,7 @@ pub fn what_was_committed_is_there_after_a_restart(bed: &mut Bed) {
     assert_eq!(again.len(), 2);
     let other = again.iter().find(|its| its.job.key == key("leased")).expect("it comes back");
     assert!(other.token > leased.token && other.job.attempt == 2, "{other:?} after {leased:?}");
-    assert_eq!(rig.one(ack(&leased)), Outcome::Superseded);
+    assert_eq!(rig.one(ack(&leased)), Outcome::Superseded, "an ack with an old token is refused");
     rig.put(job("new", 0));
     let new = rig.find("new").expect("it was put").generation;
     assert!(again.iter().all(|leased| leased.job.generation < new), "generations still grow");
