@@ -8,6 +8,9 @@ use wheelhouse_claims::controls::Controls;
 use wheelhouse_claims::outcomes::{recorded, reported};
 use wheelhouse_claims::{Outcome, Scale, Setup, claims, judge, select, thresholds::Thresholds};
 
+/// The remedy if the record or the report differs.
+const RENEW: &str = "follow step 3 of `Adding a claim` in README.md";
+
 #[test]
 fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
     let judgement = judge(claims()?, &Setup::new(&Scale::REDUCED), |_| ())?;
@@ -16,8 +19,7 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
         format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.sentence, it.number)
     };
     let unexpected: Vec<_> = judgement.unexpected().map(describe).collect();
-    let remedy = "if this is intended, follow step 3 of `Adding a claim` in README.md";
-    assert!(unexpected.is_empty(), "{}\n{remedy}", unexpected.join("\n"));
+    assert!(unexpected.is_empty(), "{}\nif this is intended, {RENEW}", unexpected.join("\n"));
     assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();
     for judged in &judgement.claims {
@@ -32,8 +34,6 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
     assert_eq!(decided, of_report, "results/claims is of other statements: scripts/reproduce");
     Ok(())
 }
-
-const RENEW: &str = "write the report again, as step 3 of `Adding a claim` in README.md shows";
 
 #[test]
 fn the_pages_of_the_report_agree_with_its_verdicts() -> anyhow::Result<()> {

@@ -150,23 +150,24 @@ fn cgroup_left(mounted: &Path, cgroups: &str) -> Option<u64> {
             _ => None,
         }
     });
-    let left = groups.flat_map(|(root, path, [limit, usage])| {
-        path.ancestors().filter_map(move |group| {
-            let group = root.join(group);
-            let number = |file| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-            // The kernel frees the pages of files when the memory is needed.
-            let statistics = read_to_string(group.join("memory.stat")).ok()?;
-            // Version 1 has a second line, which includes the groups below, as the usage does.
-            let of_files = statistics.lines().filter_map(|line| {
-                let (name, bytes) = line.split_once(' ')?;
-                name.ends_with("inactive_file").then(|| bytes.parse::<u64>().ok())?
-            });
-            let of_files = of_files.max().unwrap_or(0);
-            let in_use = number(usage)?.saturating_sub(of_files);
-            Some(number(limit)?.saturating_sub(in_use)) // `max` is no number
-        })
+    let left = groups.flat_map(|(root, path, files)| {
+        path.ancestors().filter_map(move |group| group_left(&root.join(group), files))
     });
     left.min()
+}
+
+/// The bytes that the limit of one control group leaves, by its files.
+fn group_left(group: &Path, [limit, usage]: [&str; 2]) -> Option<u64> {
+    let number = |file| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+    // The kernel frees the pages of files when the memory is needed.
+    let statistics = read_to_string(group.join("memory.stat")).ok()?;
+    // Version 1 has a second line, which includes the groups below, as the usage does.
+    let of_files = statistics.lines().filter_map(|line| {
+        let (name, bytes) = line.split_once(' ')?;
+        name.ends_with("inactive_file").then(|| bytes.parse::<u64>().ok())?
+    });
+    let in_use = number(usage)?.saturating_sub(of_files.max().unwrap_or(0));
+    Some(number(limit)?.saturating_sub(in_use)) // `max` is no number
 }
 
 /// The bytes that the limit of the address space leaves; `None` without a limit.

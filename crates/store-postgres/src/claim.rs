@@ -48,11 +48,11 @@ impl Claim<'_> {
             let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(one_row(&rows)?, floor, found, found == want || is_cut)?;
-            // The duration of the first search is the time to reach the first job.
-            let ClaimStats { took, found: of_first, last, .. } = *stats.get_or_insert(its);
+            // The duration of the first search, which stays, is the time to reach the first job.
+            let before = *stats.get_or_insert(its);
             // If the first job of this search is excluded, the search has found no row.
-            let last = if is_cut { its.last.or(last) } else { its.last };
-            stats = Some(ClaimStats { took, found: of_first, last, ..its });
+            let last = if is_cut { its.last.or(before.last) } else { its.last };
+            stats = Some(ClaimStats { now: its.now, last, ..before });
             // If rows were removed instead of leased, there may be more visible rows.
             if found < want || is_cut {
                 break;
