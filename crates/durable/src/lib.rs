@@ -47,7 +47,7 @@
 //!   but a key, a due time, a kind and a payload.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. A caller that waits for its change commits it itself if no other
-//!   change is queued or being committed.
+//!   change is queued or being committed, and the last batch had one change.
 //! * The **claimer** is one thread. It leases due jobs, and renews the leases.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
 //!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your

@@ -100,9 +100,10 @@
 //!    thread they run in that order. Sent values arrive in that order with any number of threads.
 //!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. There
 //!    are two exceptions. A job with [`Missed::Burst`] whose runs take a period or longer can never
-//!    catch up: its missed runs begin after all other jobs that are due. And after a [pause of the
-//!    whole service](Handle::pause), the jobs that came due in it begin in the order of their
-//!    deadlines only within each shard: among the jobs that one thread scheduled, for example.
+//!    catch up: its missed runs begin after all other jobs that are due. After a [pause of the
+//!    whole service](Handle::pause), the jobs that came due during the pause begin in the order of
+//!    their deadlines within each shard, but not across shards. One thread schedules into one
+//!    shard.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop, and a call that refuses a job return the job itself: its closure or value,
@@ -117,10 +118,11 @@
 //!    job calls there returns the remaining jobs instead of running them, and does not wait for
 //!    async jobs.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!    A cron line that lists its times runs once for each of them. Times that are skipped together
-//!    share one run. A cron line with a `*` among its seconds, minutes and hours follows elapsed
-//!    time. If the wall clock is set, or the machine was suspended, jobs for a time of day follow
-//!    within a minute. No other job is affected.
+//!    A cron line whose hours, minutes and seconds are numbers, lists or ranges runs once for each
+//!    time that it names, and times that are skipped together share one run. A cron line with a `*`
+//!    among these fields runs whenever the clock shows a matching time: not in a skipped hour, and
+//!    again in a repeated one. If the wall clock is set, or the machine was suspended, jobs for a
+//!    time of day follow within a minute. No other job is affected.
 //!
 //! # Fork
 //!

@@ -271,7 +271,8 @@ pub fn answer(run: &Run) -> Vec<String> {
     let uses: Vec<String> = its.iter().filter_map(with_figure).collect();
     let n = units::count(summary::default_n(run).unwrap_or_default());
     let first = format!(
-        "{n} timers: use {common}. It is the best, or as good as the best, for {} of {} uses: {}.",
+        "Use {common}. It is the best, or as good as the best, for {} of {} uses, with {n} timers \
+         if no other number is named: {}.",
         its.len(),
         all.len(),
         uses.join("; ")
