@@ -1,5 +1,6 @@
-//! The floor: the memory traffic that no timer facility can avoid, as `benches/METHODOLOGY.md`
-//! describes. Its answers are the right ones, and are checked like those of every structure.
+//! The floor: the memory traffic that timer facilities can hardly avoid, as
+//! `benches/METHODOLOGY.md` describes. Its answers are the right ones, and are checked like those
+//! of every structure.
 
 use std::hint::black_box;
 use wheelhouse_core::Tick;

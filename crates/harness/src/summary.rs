@@ -19,8 +19,8 @@ pub const DEFAULT_N: u64 = 1_000_000;
 /// best.
 ///
 /// Without `n`, the table is for [`DEFAULT_N`] if the run has it, otherwise for its largest n. A
-/// trace is shown at its own number of timers. The floor (the memory traffic that no timer facility
-/// can avoid) has a row and is never the best. A structure that answered wrongly has `WRONG`
+/// trace is shown at its own number of timers. The floor (the memory traffic that structures can
+/// hardly avoid) has a row and is never the best. A structure that answered wrongly has `WRONG`
 /// instead of figures. A tail has no best if it is at most 3 times the floor: noise of the machine.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, all_columns)
@@ -199,7 +199,7 @@ pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
 }
 
 /// The note below a table that has a row for the floor.
-pub const FLOOR_NOTE: &str = "The floor is the memory traffic that no timer facility can avoid. It \
+pub const FLOOR_NOTE: &str = "The floor is the memory traffic that structures can hardly avoid. It \
                               knows beforehand what fires, and does not compete.";
 
 fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {

@@ -102,8 +102,8 @@
 //!    are two exceptions. A job with [`Missed::Burst`] whose runs take a period or longer can never
 //!    catch up: its missed runs begin after all other jobs that are due. After a [pause of the
 //!    whole service](Handle::pause), the jobs that came due during the pause begin in the order of
-//!    their deadlines within each shard, but not across shards. One thread schedules into one
-//!    shard.
+//!    their deadlines within each shard, but not across shards. All jobs that one thread scheduled
+//!    are in one shard.
 //! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
 //!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
 //!    cancel, a stop, and a call that refuses a job return the job itself: its closure or value,
@@ -141,9 +141,10 @@
 //! in an async job with a [`limit`](OneShot::limit).
 //!
 //! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each read or write that
-//! completes postpones it, which only writes the deadline. If the task cannot watch a deadline
-//! itself, schedule a job that aborts the task, under the [key](OneShot::key) of the peer. Any part
-//! of the program that hears from the peer postpones that job by [`refresh`](Handle::refresh).
+//! completes postpones it. This is cheap, because it only writes the deadline. If the task cannot
+//! watch a deadline itself, schedule a job that aborts the task, under the [key](OneShot::key) of
+//! the peer. Any part of the program that hears from the peer postpones that job by
+//! [`refresh`](Handle::refresh).
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]

@@ -62,9 +62,10 @@ pub enum Cancel {
     Cancelled,
     /// A run has begun: it continues, its ack counts, it is not repeated, and no other run follows.
     /// Its handler may not have been called yet. If the program is killed before that, or stopped
-    /// by [`stop_within`](crate::Durable::stop_within), the handler is never called. The same
-    /// holds if the run is released before that: its lease has run out, an earlier run of the key
-    /// hangs, or a run of another store has taken the worker.
+    /// by [`stop_within`](crate::Durable::stop_within), the handler is never called. The same holds
+    /// if the program gives up the run before that: its lease has run out, its kind was paused, an
+    /// earlier run of the key hangs, a run of another store has taken the worker, or the executor
+    /// has refused or dropped it.
     Running,
     /// No job has the key.
     Absent,

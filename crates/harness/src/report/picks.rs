@@ -271,8 +271,8 @@ pub fn answer(run: &Run) -> Vec<String> {
     let uses: Vec<String> = its.iter().filter_map(with_figure).collect();
     let n = units::count(summary::default_n(run).unwrap_or_default());
     let first = format!(
-        "Use {common}. It is the best, or as good as the best, for {} of {} uses, with {n} timers \
-         if no other number is named: {}.",
+        "Use {common}. It is the best, or as good as the best, for {} of {} uses: {}. A use has \
+         {n} timers unless it names another number.",
         its.len(),
         all.len(),
         uses.join("; ")

@@ -102,7 +102,7 @@ const CAVEATS: [&str; 5] = [
      slows the machine down slows all of them. Absolute times are valid for this machine at this \
      hour only.",
     "The floor plays the same operations on bare arrays and knows beforehand which timers fire. It \
-     is the memory traffic that no timer facility can avoid. A structure close to the floor has \
+     is the memory traffic that structures can hardly avoid. A structure close to the floor has \
      little left to gain.",
     "Figures are medians, because a disturbance only ever slows a repetition down. Whiskers, and \
      the spread below the table, show how far repetitions differ. Ignore differences smaller than \
