@@ -22,7 +22,7 @@ pub use wheelhouse_core::{
     CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
 };
 
-/// The default wheel. It is the textbook wheel until its 32,769th timer. From then on, no tick
+/// The default wheel. It is the textbook wheel until its 32,769th live timer. From then on, no tick
 /// moves many timers, with two exceptions: the [crate documentation](crate#cost) lists the costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].

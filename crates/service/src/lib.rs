@@ -110,7 +110,7 @@
 //!    and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
-//! 6. **No call of a handle waits for a job.** It waits only for a shard lock. The lock is held
+//! 6. **No call of a handle waits for a job.** A call waits only for a shard lock. The lock is held
 //!    during one such call, during the expiry of at most 64 timers, during one pass over the shard
 //!    to release memory, or while a stop takes the jobs out of the shard. The leader never waits
 //!    for the receiver of a channel. If a job calls [`stop`](Service::stop), the stop does not wait
