@@ -2,9 +2,9 @@
 
 use super::Experiment;
 use super::end_of_play::end_play;
-use super::plan::{Plan, produce};
+use super::open_loop::{LEAD, Pace, Plan, produce};
 use super::prelude::*;
-use crate::job_work::JobWork;
+use crate::ledger::JobWork;
 use crate::load::processors;
 
 pub(super) const NOTES: &[&str] = &[
@@ -99,7 +99,7 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
     });
     let used = Cpu::now().since(begin);
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
-    let cpu = cpu::figure("CPU/job", used, plan.run as u64);
+    let cpu = cpu_figure("CPU/job", used, plan.run as u64);
     Ok(Ok(figures(&lateness, 0, pace.latest, cpu)))
 }
 
@@ -138,14 +138,14 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Res
     let last = ledger.moment(plan.last);
     let ended = end_play(facility, load, last, &produced.jobs, produced.faults)?;
     Ok(ended.map(|(checked, end)| {
-        let cpu = cpu::figure("CPU/job", end.since(begin), ledger.runs());
+        let cpu = cpu_figure("CPU/job", end.since(begin), ledger.runs());
         figures(&checked.lateness, checked.ran_despite_request, produced.late, cpu)
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Event;
+    use super::super::open_loop::Event;
     use super::*;
 
     #[test]

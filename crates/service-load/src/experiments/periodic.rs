@@ -54,7 +54,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     Ok(checked.map(|Checked { lateness, .. }| {
         let mut figures = vec![Figure::count("runs", lateness.len())];
         figures.extend(lateness.figures(&[P50, P99, P99_9]));
-        figures.extend(cpu::figure("CPU/run", end.since(begin), lateness.len()));
+        figures.extend(cpu_figure("CPU/run", end.since(begin), lateness.len()));
         figures
     }))
 }

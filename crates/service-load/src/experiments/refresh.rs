@@ -116,7 +116,7 @@ fn attempt<F: Facility>(
     Ok(Some(faults.verdict().map(|()| {
         let refreshes = sum(|producer| producer.refreshes);
         let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
-        figures.extend(cpu::figure("CPU/refresh", used, refreshes));
+        figures.extend(cpu_figure("CPU/refresh", used, refreshes));
         figures
     })))
 }

@@ -68,7 +68,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
             Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
             Figure::bytes("bytes/job", bytes, load.pending as usize),
         ];
-        figures.extend(cpu::figure("CPU/job", used, load.pending.into()));
+        figures.extend(cpu_figure("CPU/job", used, load.pending.into()));
         figures
     }))
 }

@@ -7,7 +7,7 @@
 //! near deadline and moved once, and the play begins after that deadline.
 
 use super::end_of_play::{time_for, wait_for_runs, with_enough_time};
-use super::plan::{Plan, produce};
+use super::open_loop::{LEAD, Plan, produce};
 use super::prelude::*;
 use super::refresh::Refresher;
 
@@ -151,7 +151,7 @@ fn serve<F: Facility>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Event;
+    use super::super::open_loop::Event;
     use super::*;
     use crate::facilities::HeapAndCondvar;
 

@@ -6,7 +6,7 @@
 //! *planned* moment of its last refresh.
 
 use super::end_of_play::end_play;
-use super::plan::Produced;
+use super::open_loop::{LEAD, Pace, Produced};
 use super::prelude::*;
 
 pub(super) const NOTES: &[&str] = &[
@@ -62,7 +62,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
             Figure::count("overtaken", ran_despite_request).worst(),
             Figure::time("producer", produced.late as f64).worst(),
         ]);
-        figures.extend(cpu::figure("CPU/job", end.since(begin), lateness.len()));
+        figures.extend(cpu_figure("CPU/job", end.since(begin), lateness.len()));
         Ok(figures)
     }))
 }

@@ -301,12 +301,8 @@ impl Facility for HeapAndCondvar {
 
     fn settle(&self, _: usize) -> Result<()> {
         // All jobs are in the heap when a call returns; only due jobs may still have to run.
-        wait_for_marker(|done| {
-            self.push(Instant::now(), Work::Mark(done));
-            true
-        })?;
-        let none_runs = || self.shared.handed_over.load(Acquire) == 0;
-        wait_until("jobs are running", none_runs)
+        wait_for_marker(|done| self.push(Instant::now(), Work::Mark(done)))?;
+        wait_until("jobs are running", || self.shared.handed_over.load(Acquire) == 0)
     }
 
     fn count(&self) -> Result<usize> {
@@ -330,8 +326,7 @@ pub struct Session(Arc<Mutex<Task>>);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job_work::JobWork;
-    use crate::ledger::Ledger;
+    use crate::ledger::{JobWork, Ledger};
 
     #[test]
     fn a_job_that_blocks_a_thread_of_the_pool_delays_no_other() {
