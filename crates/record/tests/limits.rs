@@ -5,6 +5,7 @@ mod common;
 use common::{read, read_part, recorded, recorder};
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_record::{DEFAULT_LIMIT, Ended, Recorder};
@@ -112,13 +113,18 @@ fn dropping_a_recorder_finishes_its_trace() {
     let outcomes = Arc::new(Mutex::new(Vec::new()));
     let (shared, mut bytes) = (Arc::clone(&outcomes), Vec::new());
     let timer = Recorder::builder()
+        .tick(Duration::from_millis(1))
+        .note("a test")
         .on_end(move |outcome| shared.lock().unwrap().push(outcome.clone()))
         .write_to(Cursor::new(&mut bytes), HierarchicalWheel::new());
     let mut timer = timer.expect("memory can be written");
     program(&mut timer, 2);
     assert!(outcomes.lock().unwrap().is_empty());
     drop(timer);
-    assert_eq!(read(&bytes).1, whole(2));
+    let (header, ops) = read(&bytes);
+    assert_eq!((header.name.as_str(), header.tick_ns, ops), ("recording", 1_000_000, whole(2)));
+    let provenance = header.provenance;
+    assert!(provenance.contains("hierarchical_wheel") && provenance.contains("; a test"));
     let outcomes = outcomes.lock().unwrap();
     let [Ok(summary)] = &outcomes[..] else { panic!("not one successful outcome: {outcomes:?}") };
     assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len() as u64));
