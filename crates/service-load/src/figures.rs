@@ -89,25 +89,21 @@ impl Distribution {
     }
 }
 
-/// The processor time that all threads of this program had used at a moment. `None` if the system
-/// does not report it. On a machine that also does other work, elapsed time says little, but
-/// processor time still says what a job costs.
-#[derive(Clone, Copy)]
-pub(crate) struct Cpu(Option<Duration>);
-
-impl Cpu {
-    pub(crate) fn now() -> Self {
-        Self(process_cpu_time(std::process::id()))
-    }
-
-    pub(crate) fn since(self, begin: Self) -> Option<Duration> {
-        self.0?.checked_sub(begin.0?)
-    }
+/// The processor time that all threads of this program have used. `None` if the system does not
+/// report it. On a machine that also does other work, elapsed time says little, but processor time
+/// still says what a job costs.
+pub(crate) fn cpu_time() -> Option<Duration> {
+    process_cpu_time(std::process::id())
 }
 
-/// Processor time divided by a number of jobs.
-pub(crate) fn cpu_figure(name: &'static str, used: Option<Duration>, each: u64) -> Option<Figure> {
-    Some(Figure::time(name, used?.as_nanos() as f64 / each.max(1) as f64))
+/// The processor time used between two moments, divided by a number of jobs.
+pub(crate) fn cpu_figure(
+    name: &'static str,
+    [begin, end]: [Option<Duration>; 2],
+    each: u64,
+) -> Option<Figure> {
+    let used = end?.checked_sub(begin?)?;
+    Some(Figure::time(name, used.as_nanos() as f64 / each.max(1) as f64))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 pub(super) use crate::check::{Checked, Expectations, Expected, Faults};
 pub(super) use crate::facility::{Answer, Facility};
-pub(super) use crate::figures::{Cpu, Distribution, P50, P90, P99, P99_9, P99_99, cpu_figure};
+pub(super) use crate::figures::{Distribution, P50, P90, P99, P99_9, P99_99, cpu_figure, cpu_time};
 pub(super) use crate::ledger::Ledger;
 pub(super) use crate::load::Load;
 pub(super) use anyhow::Result;

@@ -124,11 +124,11 @@ fn serve<F: Facility>(
     let plan = requests(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
     let mut connections = Connections::new(&facility, producer, load, ledger.moment(0));
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let produced = produce(&facility, &plan, &ledger, |at| connections.refresh_until(at));
     connections.refresh_until(u64::MAX); // what is left after the last request
     facility.settle(connection_ledger.len() + plan.run)?;
-    let used = Cpu::now().since(begin);
+    let used = cpu_time().zip(begin).and_then(|(end, begin)| end.checked_sub(begin));
     debug_assert_eq!(connections.made, connections.planned);
     wait_for_runs(&produced.jobs, ledger.moment(plan.last), load.patience);
     facility.settle(connection_ledger.len())?;

@@ -1,6 +1,6 @@
 //! async-io's timers: each job is a task of async-executor that waits for a `Timer`.
 
-use super::sessions::{Deadline, Sessions, run_again};
+use super::tasks::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;

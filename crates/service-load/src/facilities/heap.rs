@@ -156,12 +156,8 @@ impl HeapAndCondvar {
         Self::on_one_thread(false)
     }
 
-    /// The same, but a refresh only writes to the job.
-    pub(crate) fn lazy() -> Result<Self> {
-        Self::on_one_thread(true)
-    }
-
-    fn on_one_thread(is_lazy: bool) -> Result<Self> {
+    /// The same. If `is_lazy`, a refresh only writes to the job.
+    pub(crate) fn on_one_thread(is_lazy: bool) -> Result<Self> {
         let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
         let its = Arc::clone(&shared);
         Ok(Self { shared, threads: vec![spawn(move || its.drive(run_due))?] })

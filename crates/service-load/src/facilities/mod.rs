@@ -3,7 +3,6 @@
 mod async_io;
 mod delay_queue;
 mod heap;
-mod sessions;
 mod tasks;
 mod wheelhouse;
 
@@ -141,7 +140,7 @@ fn others() -> Vec<Contender<Experiment>> {
             "heap-lazy",
             "the same, but a refresh only writes the new time to the job",
             |it| matches!(it, Refresh | RefreshOpened | Sessions | Server),
-            HeapAndCondvar::lazy,
+            || HeapAndCondvar::on_one_thread(true),
         ),
         row(
             "heap-and-pool",
