@@ -8,7 +8,6 @@ mod common;
 mod cron;
 #[cfg(feature = "cron")]
 mod cron_lines;
-mod delivery;
 mod draining;
 mod driving;
 mod examples;
