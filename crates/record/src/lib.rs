@@ -82,7 +82,7 @@ mod trace_output;
 
 pub use builder::{Builder, DEFAULT_LIMIT};
 pub use recorder::Recorder;
-pub use trace_output::{Ended, Error, Summary};
+pub use trace_output::{Error, Summary};
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

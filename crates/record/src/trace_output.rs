@@ -1,4 +1,5 @@
-//! The part of a recorder that writes. It accepts operations and never fails. How a recording ended.
+//! The part of a recorder that writes. It accepts operations and never fails. It knows how a
+//! recording ended.
 
 use crate::builder::OnEnd;
 use std::fmt;
@@ -76,7 +77,7 @@ impl<W: Write + Seek> TraceOutput<W> {
     /// Ends the recording, unless it has ended, and returns its outcome.
     pub(crate) fn finish(&mut self) -> &Result<Summary, Error> {
         self.write_ticks();
-        self.end(Ended::Finished, "");
+        self.end(None);
         self.outcome.as_ref().expect("it has ended")
     }
 
@@ -102,9 +103,7 @@ impl<W: Write + Seek> TraceOutput<W> {
     #[cold]
     fn stop(&mut self, error: TraceError) {
         match error {
-            TraceError::Full { limit } => {
-                self.end(Ended::AtLimit, &format!("; stopped at its limit of {limit} bytes"));
-            }
+            TraceError::Full { limit } => self.end(Some(limit)),
             error => {
                 self.writer = None;
                 self.set_outcome(Err(error.into()));
@@ -112,13 +111,16 @@ impl<W: Write + Seek> TraceOutput<W> {
         }
     }
 
-    fn end(&mut self, ended: Ended, remark: &str) {
+    /// Completes the trace, unless the recording has ended. `reached` is the limit if that ends it.
+    fn end(&mut self, reached: Option<u64>) {
         let Some(writer) = self.writer.take() else { return };
-        let outcome = writer.finish(remark).map_err(Error::from).map(|finished| Summary {
+        let at_limit = |limit| format!("; stopped at its limit of {limit} bytes");
+        let remark = reached.map_or(String::new(), at_limit);
+        let outcome = writer.finish(&remark).map_err(Error::from).map(|finished| Summary {
             totals: finished.totals,
             labels: finished.header.labels,
             bytes: finished.bytes,
-            ended,
+            at_limit: reached.is_some(),
         });
         self.set_outcome(outcome);
     }
@@ -148,29 +150,16 @@ pub struct Summary {
     pub labels: u32,
     /// The length of the trace.
     pub bytes: u64,
-    /// Why the recording ended.
-    pub ended: Ended,
-}
-
-/// Why a recording ended that had no error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Ended {
-    /// It was finished, or its recorder was dropped.
-    Finished,
-    /// The trace has reached its [limit](crate::Builder::limit). Later calls of the program are not
-    /// in it.
-    AtLimit,
+    /// `true` if the trace has reached its [limit](crate::Builder::limit): later calls of the
+    /// program are not in it. `false` if the recording was finished, or its recorder was dropped.
+    pub at_limit: bool,
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { totals, labels, bytes, ended } = self;
-        write!(f, "{totals}; {labels} labels, {bytes} bytes")?;
-        match ended {
-            Ended::Finished => Ok(()),
-            Ended::AtLimit => f.write_str("; stopped at its size limit"),
-        }
+        let Self { totals, labels, bytes, at_limit } = self;
+        let remark = if *at_limit { "; stopped at its size limit" } else { "" };
+        write!(f, "{totals}; {labels} labels, {bytes} bytes{remark}")
     }
 }
 

@@ -10,7 +10,7 @@ use wheelhouse_conformance::script::{Step, When};
 use wheelhouse_conformance::{Oracle, steps};
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::{DEFAULT_LIMIT, Ended, Recorder};
+use wheelhouse_record::{DEFAULT_LIMIT, Recorder};
 use wheelhouse_workload::trace::Totals;
 use wheelhouse_workload::{Op, Player};
 
@@ -111,7 +111,7 @@ fn check(steps: &[Step]) -> Result<(), TestCaseError> {
     let (live, now) = (timer.len(), timer.now());
     let summary = timer.finish().expect("it can be written");
     drop(timer);
-    prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len() as u64));
+    prop_assert_eq!((summary.at_limit, summary.bytes), (false, bytes.len() as u64));
 
     let (header, ops) = read(&bytes);
     prop_assert_eq!(header.operations, summary.totals.operations());
