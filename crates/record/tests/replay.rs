@@ -229,6 +229,7 @@ fn an_advanced_clock_is_recorded_first() {
     timer.insert(1003, 0);
     let totals = timer.finish().expect("it can be written").totals;
     assert_eq!(totals, Totals { inserts: 1, clock: 1, ..Totals::default() });
-    assert_eq!(timer.into_timer().advance(1003, |_| ()), 1, "its timers are still there");
+    assert_eq!(timer.advance(1003, |_| ()), 1, "its timers are still there");
+    drop(timer);
     assert_eq!(read(&bytes).1[0], Op::Advance { to: 1000 });
 }
