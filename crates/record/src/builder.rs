@@ -8,7 +8,7 @@ use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 use wheelhouse_core::Timer;
-use wheelhouse_workload::trace::{Header, TraceError};
+use wheelhouse_workload::trace::{Header, TraceError, Writer};
 
 /// The default of [`Builder::limit`], in bytes: enough for some 20 million operations.
 pub const DEFAULT_LIMIT: u64 = 100_000_000;
@@ -25,7 +25,7 @@ pub(crate) type OnEnd = Box<dyn FnOnce(&Result<Summary, Error>) + Send>;
 /// use wheelhouse_record::Recorder;
 ///
 /// let mut timeouts = Recorder::builder()
-///     .name("sessions")
+///     .note("sessions under load")
 ///     .tick(Duration::from_millis(1))
 ///     .limit(1_000_000)
 ///     .on_end(|outcome| println!("{outcome:?}"))
@@ -35,7 +35,7 @@ pub(crate) type OnEnd = Box<dyn FnOnce(&Result<Summary, Error>) + Send>;
 /// ```
 #[must_use = "nothing is recorded until `create` or `write_to` is called"]
 pub struct Builder {
-    name: Option<String>,
+    name: String,
     note: String,
     tick: Duration,
     limit: u64,
@@ -45,19 +45,12 @@ pub struct Builder {
 impl Builder {
     pub(crate) fn new() -> Self {
         Self {
-            name: None,
+            name: "recording".to_owned(),
             note: String::new(),
             tick: Duration::ZERO,
             limit: DEFAULT_LIMIT,
             on_end: None,
         }
-    }
-
-    /// The name in the trace's header. By default the file's name without its suffix, or
-    /// `recording`. The comparison names a trace after its file.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
     }
 
     /// A note for people who read the trace's header: which program, under which load.
@@ -92,21 +85,21 @@ impl Builder {
         self
     }
 
-    /// Records the calls to `timer` in a file. An existing file is overwritten. Timers that are
-    /// already live in `timer` are not in the trace, so pass an empty one.
+    /// Records the calls to `timer` in a file. An existing file is overwritten. The name in the
+    /// trace's header is that of the file without its suffix. Timers that are already live in
+    /// `timer` are not in the trace, so pass an empty one.
     ///
     /// # Errors
     ///
-    /// If the file cannot be made or written, or the name and the note are longer than 60,000
-    /// bytes.
+    /// If the file cannot be made or written, or the note is longer than 60,000 bytes.
     pub fn create<T, B: Timer<T>>(
         mut self,
         path: impl AsRef<Path>,
         timer: B,
     ) -> Result<Recorder<B>, Error> {
         let path = path.as_ref();
-        if self.name.is_none() {
-            self.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        if let Some(stem) = path.file_stem() {
+            self.name = stem.to_string_lossy().into_owned();
         }
         let named = |error: io::Error| {
             TraceError::from(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
@@ -118,12 +111,12 @@ impl Builder {
 
     /// Records the calls to `timer` in any output that can be written and sought, from its current
     /// position. The output receives 64 KiB at a time and needs no buffer. At the end it is sought
-    /// once, to complete the header, so it cannot be a pipe.
+    /// once, to complete the header, so it cannot be a pipe. The name in the header is `recording`.
     ///
     /// # Errors
     ///
-    /// If the output cannot report its position or be written, or the name and the note are longer
-    /// than 60,000 bytes.
+    /// If the output cannot report its position or be written, or the note is longer than 60,000
+    /// bytes.
     pub fn write_to<T, B: Timer<T>, W: Write + Seek>(
         self,
         output: W,
@@ -133,12 +126,13 @@ impl Builder {
         let backend = std::any::type_name::<B>();
         let separator = if note.is_empty() { "" } else { "; " };
         let header = Header {
-            name: name.unwrap_or_else(|| "recording".into()),
+            name,
             provenance: format!("recorded by wheelhouse-record from {backend}{separator}{note}"),
             tick_ns: u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX),
             ..Header::default()
         };
-        let trace_output = TraceOutput::new(output, header, limit, on_end, timer.now())?;
+        let writer = Writer::new(output, header, limit)?;
+        let trace_output = TraceOutput::new(writer, on_end, timer.now());
         Ok(Recorder { timer, trace_output })
     }
 }
@@ -146,7 +140,6 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("name", &self.name)
             .field("note", &self.note)
             .field("tick", &self.tick)
             .field("limit", &self.limit)

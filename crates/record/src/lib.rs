@@ -77,13 +77,12 @@
 //! [`Truncated`](wheelhouse_workload::trace::TraceError::Truncated).
 
 mod builder;
-mod outcome;
 mod recorder;
 mod trace_output;
 
 pub use builder::{Builder, DEFAULT_LIMIT};
-pub use outcome::{Ended, Error, Summary};
 pub use recorder::Recorder;
+pub use trace_output::{Error, Summary};
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

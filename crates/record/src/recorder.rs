@@ -85,12 +85,6 @@ impl<B, W: Write + Seek> Recorder<B, W> {
         self.trace_output.finish().clone()
     }
 
-    /// Ends the recording as [`finish`](Self::finish) does, and returns the backend with its
-    /// timers.
-    pub fn into_timer(self) -> B {
-        self.timer
-    }
-
     /// Writes a timer's new deadline, if it has moved.
     #[inline]
     fn write_move(&mut self, id: TimerId, deadline: Tick, moved: bool) -> bool {

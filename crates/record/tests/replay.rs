@@ -5,11 +5,12 @@ mod common;
 use common::{Wheel, read, recorded, recorder};
 use proptest::prelude::*;
 use std::io::Cursor;
+use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_conformance::script::{Step, When};
 use wheelhouse_conformance::{Oracle, steps};
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::{DEFAULT_LIMIT, Ended, Recorder};
+use wheelhouse_record::{DEFAULT_LIMIT, Recorder};
 use wheelhouse_workload::trace::Totals;
 use wheelhouse_workload::{Op, Player};
 
@@ -74,10 +75,10 @@ fn panic_at<B: Timer<u64>>(timer: &mut B, to: Tick, nth: u8, fired: &mut Vec<(Ti
     let _panicked = std::panic::catch_unwind(call);
 }
 
-/// Plays a recording on the oracle. Returns its player, and the deadline and number of each timer
-/// that fired.
-fn replay(labels: u32, ops: &[Op]) -> (Player<Oracle<u64>>, Vec<(Tick, u64)>) {
-    let (mut player, mut fired) = (Player::new(Oracle::new(), labels as usize), Vec::new());
+/// Plays a recording on another structure. Returns its player, and the deadline and number of each
+/// timer that fired.
+fn replay<B: Timer<u64>>(timer: B, labels: u32, ops: &[Op]) -> (Player<B>, Vec<(Tick, u64)>) {
+    let (mut player, mut fired) = (Player::new(timer, labels as usize), Vec::new());
     for &op in ops {
         let ticks = match op {
             Op::Advance { to } => to..=to,
@@ -102,7 +103,7 @@ fn replay(labels: u32, ops: &[Op]) -> (Player<Oracle<u64>>, Vec<(Tick, u64)>) {
     (player, fired)
 }
 
-/// Plays steps on a recorded wheel, and the recording on another structure.
+/// Plays steps on a recorded wheel, and the recording on other structures.
 fn check(steps: &[Step]) -> Result<(), TestCaseError> {
     let mut bytes = Vec::new();
     let mut timer = recorder(&mut bytes, DEFAULT_LIMIT);
@@ -110,11 +111,14 @@ fn check(steps: &[Step]) -> Result<(), TestCaseError> {
     let (live, now) = (timer.len(), timer.now());
     let summary = timer.finish().expect("it can be written");
     drop(timer);
-    prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len() as u64));
+    prop_assert_eq!((summary.at_limit, summary.bytes), (false, bytes.len() as u64));
 
     let (header, ops) = read(&bytes);
     prop_assert_eq!(header.operations, summary.totals.operations());
-    let (player, replayed) = replay(header.labels, &ops);
+    let (player, replayed) = replay(Oracle::new(), header.labels, &ops);
+    prop_assert_eq!(&replayed, &fired);
+    prop_assert_eq!((player.timer().len(), player.timer().now()), (live, now));
+    let (player, replayed) = replay(BinaryHeap::new(), header.labels, &ops);
     prop_assert_eq!(replayed, fired);
     prop_assert_eq!((player.timer().len(), player.timer().now()), (live, now));
     Ok(())
@@ -225,6 +229,7 @@ fn an_advanced_clock_is_recorded_first() {
     timer.insert(1003, 0);
     let totals = timer.finish().expect("it can be written").totals;
     assert_eq!(totals, Totals { inserts: 1, clock: 1, ..Totals::default() });
-    assert_eq!(timer.into_timer().advance(1003, |_| ()), 1, "its timers are still there");
+    assert_eq!(timer.advance(1003, |_| ()), 1, "its timers are still there");
+    drop(timer);
     assert_eq!(read(&bytes).1[0], Op::Advance { to: 1000 });
 }

@@ -86,9 +86,10 @@ const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends a facility a last message, which sends on the channel when it is processed, and waits for
 /// that. Earlier messages in the same queue have then been processed too. Returns what was sent.
-pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
+/// Fails at once if the message was refused, which drops the sender.
+pub(crate) fn wait_for_marker<T, R>(send: impl FnOnce(mpsc::Sender<T>) -> R) -> Result<T> {
     let (done, wait) = mpsc::channel();
-    ensure!(send(done), "the facility refuses jobs");
+    send(done);
     wait.recv_timeout(PATIENCE)
         .with_context(|| format!("the facility did not process its calls within {PATIENCE:?}"))
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 
 /// The checked runs, and the processor time that the program had used at the end of the play. If
 /// something is wrong, a sentence about it.
-pub(super) type Ended = Result<(Checked, Cpu), String>;
+pub(super) type Ended = Result<(Checked, Option<Duration>), String>;
 
 /// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs. Fails
 /// if the facility hangs.
@@ -18,7 +18,7 @@ pub(super) fn end_play<F: Facility>(
 ) -> Result<Ended> {
     wait_for_runs(jobs, last, load.patience);
     facility.settle(0)?;
-    let used = Cpu::now();
+    let used = cpu_time();
     let checked = stop_and_check(facility, jobs, faults)?;
     Ok(checked.map(|checked| (checked, used)))
 }

@@ -2,9 +2,9 @@
 
 use super::Experiment;
 use super::end_of_play::end_play;
-use super::plan::{Plan, produce};
+use super::open_loop::{LEAD, Pace, Plan, produce};
 use super::prelude::*;
-use crate::job_work::JobWork;
+use crate::ledger::JobWork;
 use crate::load::processors;
 
 pub(super) const NOTES: &[&str] = &[
@@ -89,7 +89,7 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
     let mut due = plan.due[..plan.run].to_vec();
     due.sort_unstable();
     let ledger = Ledger::new(Instant::now() + LEAD, 0);
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let mut pace = Pace::new(ledger.moment(0));
     let lateness = thread::scope(|scope| {
         let ledger = &ledger;
@@ -97,9 +97,9 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
         plan.events.iter().for_each(|event| pace.wait_for(event.at));
         watcher.join()
     });
-    let used = Cpu::now().since(begin);
+    let end = cpu_time();
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
-    let cpu = cpu::figure("CPU/job", used, plan.run as u64);
+    let cpu = cpu_figure("CPU/job", [begin, end], plan.run as u64);
     Ok(Ok(figures(&lateness, 0, pace.latest, cpu)))
 }
 
@@ -133,19 +133,19 @@ fn figures(
 pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Result<Played> {
     let plan = stream.plan(load);
     let ledger = Ledger::with_work(Instant::now() + LEAD, plan.due.len(), stream.work);
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let produced = produce(&facility, &plan, &ledger, |_| ());
     let last = ledger.moment(plan.last);
     let ended = end_play(facility, load, last, &produced.jobs, produced.faults)?;
     Ok(ended.map(|(checked, end)| {
-        let cpu = cpu::figure("CPU/job", end.since(begin), ledger.runs());
+        let cpu = cpu_figure("CPU/job", [begin, end], ledger.runs());
         figures(&checked.lateness, checked.ran_despite_request, produced.late, cpu)
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Event;
+    use super::super::open_loop::Event;
     use super::*;
 
     #[test]

@@ -4,16 +4,14 @@ mod audit;
 mod end_of_play;
 mod fires;
 mod idle;
+mod open_loop;
 mod pairs;
 mod periodic;
-mod plan;
 mod prelude;
-mod producer;
 mod refresh;
 mod schedule;
 mod server;
 mod sessions;
-mod titles;
 
 pub(crate) use fires::{Stream, play_machine};
 
@@ -23,11 +21,12 @@ use crate::load::Load;
 use crate::targets::TARGETS;
 use Experiment::*;
 use anyhow::Result;
-use producer::Cancels;
+use pairs::Cancels;
 use refresh::Opens;
 use wheelhouse_frame::run::Run;
 use wheelhouse_frame::{Played, Target};
 use wheelhouse_present::table::Table;
+use wheelhouse_present::units;
 
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +110,34 @@ impl wheelhouse_frame::Experiment for Experiment {
     }
 
     fn title(self, load: &Load) -> String {
-        titles::title(self, load)
+        let Load { producers, pairs_time, idle_time, .. } = load;
+        let [pending, sessions, burst] = [load.pending, load.sessions, load.burst].map(count);
+        let window = units::count(load.window as u64);
+        let closed = format!("closed loop, {producers} producers for {pairs_time:?}");
+        match self {
+            PairsAlone => format!("schedule and cancel, {closed}, nothing else pending"),
+            PairsBeside => format!("schedule and cancel, {closed}, {pending} jobs pending"),
+            PairsWindow => format!(
+                "schedule one and cancel the oldest of {window}, {closed}, {pending} jobs pending"
+            ),
+            PairsAcross => format!(
+                "schedule {window} and cancel as many of another thread, {closed}, {pending} jobs \
+                 pending"
+            ),
+            Producers => format!(
+                "schedule and cancel, closed loop, {} producers for {pairs_time:?}, nothing else \
+                 pending; how long a call takes",
+                load.crowd
+            ),
+            Schedule => format!("{pending} jobs, {producers} producers"),
+            Refresh => format!("{sessions} sessions moved to later, {closed}"),
+            RefreshOpened => {
+                format!("{sessions} sessions that one thread has opened moved to later, {closed}")
+            }
+            Audit => format!("{burst} jobs due at one instant, {producers} producers"),
+            Idle => format!("nothing due for {idle_time:?}"),
+            _ => timed_title(self, load),
+        }
     }
 
     fn notes(self) -> &'static [&'static str] {
@@ -159,5 +185,48 @@ impl Experiment {
             Audit => audit::play(start, load),
             Idle => idle::play(start, load),
         }
+    }
+}
+
+fn count(number: u32) -> String {
+    units::count(number.into())
+}
+
+/// The title of an experiment with planned times.
+fn timed_title(experiment: Experiment, load: &Load) -> String {
+    let Load { fires_time, period, ttl, .. } = load;
+    let rate = count(fires::Stream::of(experiment, load).rate);
+    let jobs = format!("{rate} jobs a second for {fires_time:?}, open loop");
+    match experiment {
+        SlowJobs => format!(
+            "{jobs}, one in {} sleeps for {:?}; how late the others run",
+            fires::SLOW_EACH,
+            fires::SLOW_TIME
+        ),
+        MillisecondJobs => format!(
+            "{jobs}, each takes {:?} of processor time, {} % of all processors; how late they run",
+            fires::MILLISECOND,
+            fires::PERCENT
+        ),
+        Periodic => format!(
+            "{} jobs with a period of {period:?}, {} runs each",
+            count(periodic::jobs(load)),
+            periodic::times(load)
+        ),
+        Sessions => format!(
+            "{} with a time to live of {ttl:?}, {} opened or refreshed a second, open loop; how \
+             late they expire",
+            count(load.sessions),
+            units::count(sessions::rate(load))
+        ),
+        Server => format!(
+            "{} connections refreshed {} times a second, {} requests a second, 1 in {} times out, \
+             for {fires_time:?}, open loop",
+            count(load.connections),
+            count(load.connections * server::REFRESHES),
+            count(load.request_rate),
+            server::UNANSWERED_EACH
+        ),
+        _ => format!("{jobs}, delays of 10 ms to 1 s; how late they run"),
     }
 }

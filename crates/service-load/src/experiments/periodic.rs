@@ -43,18 +43,18 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         return Ok(Err(wrong));
     }
     facility.settle(jobs as usize)?;
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let last = ledger.moment(load.period.as_nanos() as u64 * u64::from(times));
     let all = [Expectations { ledger: &ledger, ends: expected_runs(load) }];
     wait_for_runs(&all, last, load.patience);
     // The figure is of the runs alone, so the clock is read before the facility settles.
-    let end = Cpu::now();
+    let end = cpu_time();
     facility.settle(0)?;
     let checked = stop_and_check(facility, &all, faults)?;
     Ok(checked.map(|Checked { lateness, .. }| {
         let mut figures = vec![Figure::count("runs", lateness.len())];
         figures.extend(lateness.figures(&[P50, P99, P99_9]));
-        figures.extend(cpu::figure("CPU/run", end.since(begin), lateness.len()));
+        figures.extend(cpu_figure("CPU/run", [begin, end], lateness.len()));
         figures
     }))
 }

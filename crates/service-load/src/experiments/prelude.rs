@@ -1,12 +1,10 @@
 //! The names that most experiments use.
 
 pub(super) use crate::check::{Checked, Expectations, Expected, Faults};
-pub(super) use crate::cpu::{self, Cpu};
-pub(super) use crate::distribution::{Distribution, P50, P90, P99, P99_9, P99_99};
 pub(super) use crate::facility::{Answer, Facility};
+pub(super) use crate::figures::{Distribution, P50, P90, P99, P99_9, P99_99, cpu_figure, cpu_time};
 pub(super) use crate::ledger::Ledger;
 pub(super) use crate::load::Load;
-pub(super) use crate::pace::{LEAD, Pace};
 pub(super) use anyhow::Result;
 pub(super) use rand::{RngExt, SeedableRng};
 pub(super) use rand_pcg::Pcg64Mcg;

@@ -90,12 +90,12 @@ fn attempt<F: Facility>(
     let producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
     facility.settle(all)?;
-    let (begin, cpu) = (Instant::now(), Cpu::now());
+    let (begin, cpu) = (Instant::now(), cpu_time());
     let until = begin + load.pairs_time;
     let refresh = |producer: Refresher<F>| producer.refresh(&facility, until, HOUR);
     let producers = on_threads(producers, refresh);
     facility.settle(all)?;
-    let (settled, used) = (begin.elapsed(), Cpu::now().since(cpu));
+    let (settled, used) = (begin.elapsed(), [cpu, cpu_time()]);
     if Instant::now() >= due {
         facility.stop();
         return Ok(None);
@@ -116,7 +116,7 @@ fn attempt<F: Facility>(
     Ok(Some(faults.verdict().map(|()| {
         let refreshes = sum(|producer| producer.refreshes);
         let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
-        figures.extend(cpu::figure("CPU/refresh", used, refreshes));
+        figures.extend(cpu_figure("CPU/refresh", used, refreshes));
         figures
     })))
 }

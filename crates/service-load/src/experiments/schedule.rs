@@ -47,12 +47,12 @@ pub(super) fn on_threads<T: Send, R: Send>(
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = |jobs: Range<u32>| Ledger::new(Instant::now(), jobs.len());
     let ledgers: Vec<_> = shares(load.pending, load.producers).map(ledger).collect();
-    let (before, cpu) = (allocated(), Cpu::now());
+    let (before, cpu) = (allocated(), cpu_time());
     let begin = Instant::now();
     let schedule = |(seed, jobs)| schedule_far_jobs(&facility, jobs, load.seed + seed);
     let refused = on_threads((1..).zip(&ledgers), schedule);
     facility.settle(load.pending as usize)?;
-    let (taken, used) = (begin.elapsed(), Cpu::now().since(cpu));
+    let (taken, used) = (begin.elapsed(), [cpu, cpu_time()]);
     let bytes = allocated().saturating_sub(before);
     let mut faults = Faults {
         panicked: load.producers - refused.len(),
@@ -68,7 +68,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
             Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
             Figure::bytes("bytes/job", bytes, load.pending as usize),
         ];
-        figures.extend(cpu::figure("CPU/job", used, load.pending.into()));
+        figures.extend(cpu_figure("CPU/job", used, load.pending.into()));
         figures
     }))
 }

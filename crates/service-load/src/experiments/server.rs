@@ -7,7 +7,7 @@
 //! near deadline and moved once, and the play begins after that deadline.
 
 use super::end_of_play::{time_for, wait_for_runs, with_enough_time};
-use super::plan::{Plan, produce};
+use super::open_loop::{LEAD, Plan, produce};
 use super::prelude::*;
 use super::refresh::Refresher;
 
@@ -124,11 +124,11 @@ fn serve<F: Facility>(
     let plan = requests(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
     let mut connections = Connections::new(&facility, producer, load, ledger.moment(0));
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let produced = produce(&facility, &plan, &ledger, |at| connections.refresh_until(at));
     connections.refresh_until(u64::MAX); // what is left after the last request
     facility.settle(connection_ledger.len() + plan.run)?;
-    let used = Cpu::now().since(begin);
+    let used = cpu_time().zip(begin).and_then(|(end, begin)| end.checked_sub(begin));
     debug_assert_eq!(connections.made, connections.planned);
     wait_for_runs(&produced.jobs, ledger.moment(plan.last), load.patience);
     facility.settle(connection_ledger.len())?;
@@ -151,7 +151,7 @@ fn serve<F: Facility>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Event;
+    use super::super::open_loop::Event;
     use super::*;
     use crate::facilities::HeapAndCondvar;
 

@@ -6,7 +6,7 @@
 //! *planned* moment of its last refresh.
 
 use super::end_of_play::end_play;
-use super::plan::Produced;
+use super::open_loop::{LEAD, Pace, Produced};
 use super::prelude::*;
 
 pub(super) const NOTES: &[&str] = &[
@@ -46,7 +46,7 @@ fn refreshes(session: u32) -> u64 {
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
-    let begin = Cpu::now();
+    let begin = cpu_time();
     let (produced, too_late) = produce(&facility, load, &ledger);
     // No session is refreshed later than the last one could be.
     let last = ledger.moment(moment(load, load.sessions, ROUNDS) + ttl(load));
@@ -62,7 +62,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
             Figure::count("overtaken", ran_despite_request).worst(),
             Figure::time("producer", produced.late as f64).worst(),
         ]);
-        figures.extend(cpu::figure("CPU/job", end.since(begin), lateness.len()));
+        figures.extend(cpu_figure("CPU/job", [begin, end], lateness.len()));
         Ok(figures)
     }))
 }

@@ -1,6 +1,6 @@
 //! async-io's timers: each job is a task of async-executor that waits for a `Timer`.
 
-use super::sessions::{Deadline, Sessions, run_again};
+use super::tasks::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
@@ -84,10 +84,7 @@ impl Facility for AsyncIo {
     fn settle(&self, pending: usize) -> Result<()> {
         // The executor's queue is in order: what was spawned or cancelled before the marker is
         // processed first.
-        wait_for_marker(|done| {
-            drop(self.spawn(async move { done.send(()).unwrap_or_default() }));
-            true
-        })?;
+        wait_for_marker(|done| self.spawn(async move { done.send(()).unwrap_or_default() }))?;
         wait_until("tasks are still there", || self.count().is_ok_and(|left| left <= pending))
     }
 

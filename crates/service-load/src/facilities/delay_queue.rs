@@ -102,7 +102,7 @@ impl Facility for Queue {
     }
 
     fn count(&self) -> Result<usize> {
-        wait_for_marker(|done| self.commands.send(Command::Mark(done)).is_ok())
+        wait_for_marker(|done| self.commands.send(Command::Mark(done)))
     }
 
     fn stop(self) {

@@ -156,12 +156,8 @@ impl HeapAndCondvar {
         Self::on_one_thread(false)
     }
 
-    /// The same, but a refresh only writes to the job.
-    pub(crate) fn lazy() -> Result<Self> {
-        Self::on_one_thread(true)
-    }
-
-    fn on_one_thread(is_lazy: bool) -> Result<Self> {
+    /// The same. If `is_lazy`, a refresh only writes to the job.
+    pub(crate) fn on_one_thread(is_lazy: bool) -> Result<Self> {
         let shared = Arc::new(Shared { is_lazy, ..Shared::default() });
         let its = Arc::clone(&shared);
         Ok(Self { shared, threads: vec![spawn(move || its.drive(run_due))?] })
@@ -301,12 +297,8 @@ impl Facility for HeapAndCondvar {
 
     fn settle(&self, _: usize) -> Result<()> {
         // All jobs are in the heap when a call returns; only due jobs may still have to run.
-        wait_for_marker(|done| {
-            self.push(Instant::now(), Work::Mark(done));
-            true
-        })?;
-        let none_runs = || self.shared.handed_over.load(Acquire) == 0;
-        wait_until("jobs are running", none_runs)
+        wait_for_marker(|done| self.push(Instant::now(), Work::Mark(done)))?;
+        wait_until("jobs are running", || self.shared.handed_over.load(Acquire) == 0)
     }
 
     fn count(&self) -> Result<usize> {
@@ -330,8 +322,7 @@ pub struct Session(Arc<Mutex<Task>>);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job_work::JobWork;
-    use crate::ledger::Ledger;
+    use crate::ledger::{JobWork, Ledger};
 
     #[test]
     fn a_job_that_blocks_a_thread_of_the_pool_delays_no_other() {

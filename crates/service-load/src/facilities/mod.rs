@@ -3,8 +3,6 @@
 mod async_io;
 mod delay_queue;
 mod heap;
-mod machine;
-mod sessions;
 mod tasks;
 mod wheelhouse;
 
@@ -18,8 +16,13 @@ use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
     Producers, Refresh, RefreshOpened, Schedule, Server, Sessions, SlowJobs,
 };
+use crate::experiments::{Stream, play_machine};
 use crate::facility::Facility;
+use crate::load::Load;
+use crate::targets::SLEEPER;
 use anyhow::Result;
+use std::hint::spin_loop;
+use std::thread;
 use std::time::Duration;
 use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_frame::Contender;
@@ -43,7 +46,7 @@ pub fn row<F: Facility + 'static>(
 
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Contender<Experiment>> {
-    ours().into_iter().chain(of_tokio()).chain(others()).chain(machine::rows()).collect()
+    ours().into_iter().chain(of_tokio()).chain(others()).chain(without_facility()).collect()
 }
 
 /// Our service, in several configurations.
@@ -137,7 +140,7 @@ fn others() -> Vec<Contender<Experiment>> {
             "heap-lazy",
             "the same, but a refresh only writes the new time to the job",
             |it| matches!(it, Refresh | RefreshOpened | Sessions | Server),
-            HeapAndCondvar::lazy,
+            || HeapAndCondvar::on_one_thread(true),
         ),
         row(
             "heap-and-pool",
@@ -146,4 +149,39 @@ fn others() -> Vec<Contender<Experiment>> {
             HeapAndCondvar::with_pool,
         ),
     ]
+}
+
+/// Two rows without a facility: how long the machine itself keeps a thread from running. A thread
+/// only notes when each job would be due, while a producer makes no calls.
+fn without_facility() -> [Contender<Experiment>; 2] {
+    [
+        // This shows stalls of a running thread. No facility can be better.
+        machine_row(
+            "the-machine",
+            "no facility: a thread that only reads the clock sees when each job is due",
+            |_| spin_loop(),
+        ),
+        // As a facility does. This also shows how late the system wakes a thread, with the default
+        // timer slack of Linux.
+        machine_row(
+            SLEEPER,
+            "no facility: a thread that only sleeps until each job is due",
+            thread::sleep,
+        ),
+    ]
+}
+
+fn machine_row(
+    name: &'static str,
+    about: &'static str,
+    wait: fn(Duration),
+) -> Contender<Experiment> {
+    let is_played = |it| matches!(it, Fires | Fires300k);
+    let play = move |experiment, load: &Load| {
+        if !is_played(experiment) {
+            return Ok(Ok(Vec::new()));
+        }
+        play_machine(load, Stream::of(experiment, load), wait)
+    };
+    Contender::new(name, about, play).only(is_played)
 }

@@ -1,16 +1,83 @@
 //! A task for each job on a tokio runtime. It sleeps until its time by tokio's own time driver, or
-//! by our service.
+//! by our service. Sessions and periodic jobs are for all facilities with a task for each job.
 
-use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, join, start_thread, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task;
 use wheelhouse_service::{MonotonicClock, Service};
+
+/// The deadline of a session, in nanoseconds; [`OVER`] after it has expired.
+pub(super) type Deadline = Arc<AtomicU64>;
+
+const OVER: u64 = u64::MAX;
+
+/// Sessions whose deadlines count from a moment. A refresh is one write and wakes no task: the task
+/// checks its deadline when it wakes up.
+#[derive(Clone, Copy)]
+pub(super) struct Sessions {
+    origin: Instant,
+}
+
+impl Sessions {
+    pub(super) fn new() -> Self {
+        Self { origin: Instant::now() }
+    }
+
+    fn nanos(self, due: Instant) -> u64 {
+        due.saturating_duration_since(self.origin).as_nanos() as u64
+    }
+
+    pub(super) fn deadline(self, due: Instant) -> Deadline {
+        Arc::new(AtomicU64::new(self.nanos(due)))
+    }
+
+    pub(super) fn refresh(self, deadline: &Deadline, due: Instant) -> Answer {
+        let due = self.nanos(due);
+        let later = |deadline| (deadline != OVER).then_some(due);
+        match deadline.fetch_update(Ordering::AcqRel, Ordering::Acquire, later) {
+            Ok(_) => Answer::Done,
+            Err(_) => Answer::TooLate,
+        }
+    }
+
+    /// Sleeps until the session's deadline, again if it was refreshed in the meantime, and runs the
+    /// job.
+    pub(super) async fn expire<F: Future>(
+        self,
+        sleep_until: impl Fn(Instant) -> F,
+        deadline: Deadline,
+        job: Job,
+    ) {
+        let mut due = deadline.load(Ordering::Acquire);
+        loop {
+            sleep_until(self.origin + Duration::from_nanos(due)).await;
+            match deadline.compare_exchange(due, OVER, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return job.run(),
+                Err(later) => due = later,
+            }
+        }
+    }
+}
+
+/// Runs a job at this moment and then after each period.
+pub(super) async fn run_again<F: Future>(
+    sleep_until: impl Fn(Instant) -> F,
+    mut next: Instant,
+    period: Duration,
+    mut job: PeriodicJob,
+) {
+    while job.left() > 0 {
+        sleep_until(next).await;
+        job.run();
+        next += period;
+    }
+}
 
 /// A runtime, used from threads outside of it.
 struct Tasks<S> {
@@ -104,8 +171,7 @@ where
 
     fn settle(&self, pending: usize) -> Result<()> {
         wait_for_marker(|done| {
-            self.handle.spawn(async move { done.send(()).unwrap_or_default() });
-            true
+            self.handle.spawn(async move { done.send(()).unwrap_or_default() })
         })?;
         // An aborted task is gone when its future is dropped. Several workers may be dropping some,
         // in any order.

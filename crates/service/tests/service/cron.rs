@@ -9,7 +9,7 @@ use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
 use wheelhouse_service::cron::jiff::{self, Timestamp};
-use wheelhouse_service::{Clock, ManualClock, Reason, Rule, Scheduler};
+use wheelhouse_service::{Clock, Reason, Rule};
 
 fn instant(text: &str) -> SystemTime {
     text.parse::<Timestamp>().unwrap().into()
@@ -30,9 +30,8 @@ fn first_two(line: &str, zone: &TimeZone, after: &str) -> Vec<String> {
 fn a_line_whose_years_have_passed_is_read_and_refused_when_it_is_scheduled() {
     let passed = Cron::new("0 0 9 * * MON 2020", TimeZone::UTC).unwrap();
     let refused_at = |wall: &str| {
-        let clock = ManualClock::with_wall(instant(wall));
-        let scheduler = Scheduler::builder().clock(clock).build().unwrap();
-        scheduler.handle().on(passed.clone()).run(|_| ()).err().map(|rejected| rejected.reason)
+        let rig = Rig::starting(instant(wall));
+        rig.timers.on(passed.clone()).run(|_| ()).err().map(|rejected| rejected.reason)
     };
     assert_eq!(refused_at("2026-01-01T00:00:00Z"), Some(Reason::NoOccurrence));
     assert_eq!(refused_at("2020-12-28T08:59:00Z"), None, "a minute before the last");

@@ -1,9 +1,10 @@
-//! Jobs that panic or take too long, and panics elsewhere in code of the user: none of them harms
-//! another job. (Bug B6: a panicking job ends the process. Java's Timer dies with its first failing
-//! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
+//! Jobs that panic or take too long, channels that are full or closed, and panics elsewhere in code
+//! of the user: none of them harms another job. (Bug B6: a panicking job ends the process. Java's
+//! Timer dies with its first failing task, and ScheduledThreadPoolExecutor silently drops a
+//! periodic one.)
 
 use crate::common::{Bomb, HOUR, Log, Rig, at, carry_out, ms, poll};
-use crossbeam_channel::bounded;
+use crossbeam_channel::{bounded, unbounded};
 use std::panic::panic_any;
 use wheelhouse_service::{EventKind, Run, Status};
 
@@ -127,4 +128,33 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     carry_out(run);
     assert_eq!(events.kinds(), [EventKind::Slow(ms(990))]);
     assert_eq!(rig.timers.snapshot().counts.slow, 1);
+}
+
+#[test]
+fn a_receiver_that_is_slow_holds_up_nobody() {
+    let (mut rig, events) = Rig::with_events();
+    let (sender, receiver) = bounded(1);
+    let periodic = rig.timers.every(ms(10)).named("beat").send(&sender, ()).unwrap();
+    rig.play(30);
+    assert_eq!(events.kinds(), [EventKind::ChannelFull, EventKind::ChannelFull]);
+    receiver.recv().unwrap();
+    rig.play(40);
+    let undelivered = rig.timers.snapshot().counts.undelivered;
+    assert_eq!((receiver.len(), periodic.runs(), undelivered), (1, 4, 2));
+}
+
+#[test]
+fn a_periodic_job_ends_when_nobody_receives() {
+    let (mut rig, events) = Rig::with_events();
+    let (sender, receiver) = unbounded();
+    let periodic = rig.timers.every(ms(10)).named("beat").send(&sender, ()).unwrap();
+    rig.timers.after(ms(30)).named("last").send(&sender, ()).unwrap();
+    rig.play(10);
+    drop(receiver);
+    rig.play(100);
+    let told: Vec<_> = events.take().iter().map(ToString::to_string).collect();
+    let expected =
+        ["beat", "last"].map(|job| format!("job '{job}' found its channel closed, and ends"));
+    assert_eq!(told, expected);
+    assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
 }

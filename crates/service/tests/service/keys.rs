@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Barrier;
 use std::thread;
-use wheelhouse_service::{Backoff, ChangeError, JobHandle, Reason, Run, Scheduler};
+use wheelhouse_service::{Backoff, ChangeError, JobHandle, Reason, Run};
 
 /// The keys in use, in the order in which their jobs were scheduled.
 fn keys(rig: &Rig) -> Vec<String> {
@@ -118,8 +118,7 @@ fn each_job_is_listed_with_what_is_known_of_it() {
 
 #[test]
 fn of_many_in_all_shards_each_is_listed_once_whatever_comes_and_goes() {
-    let scheduler = Scheduler::builder().shards(4).build().unwrap();
-    let timers = scheduler.handle();
+    let timers = &Rig::with(|builder| builder.shards(4)).timers;
     // Each thread has its own shard.
     let schedule = |n| {
         let job = |n: u64| timers.after(ms(1000 + n)).run(|_| ()).unwrap();

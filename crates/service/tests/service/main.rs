@@ -8,18 +8,15 @@ mod common;
 mod cron;
 #[cfg(feature = "cron")]
 mod cron_lines;
-mod delivery;
 mod draining;
 mod driving;
 mod examples;
 mod faults;
 mod futures;
-mod groups;
 mod keys;
 mod limits;
 mod memory;
 mod metrics;
-mod migration;
 mod model;
 mod outcomes;
 mod pause;

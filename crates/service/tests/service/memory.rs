@@ -93,14 +93,12 @@ fn a_delay_queue_with_one_value_is_small_and_returns_its_memory() {
         let delayed = queue.insert(ms(10), [0_u8; 64]).unwrap();
         made = Some((queue, delayed));
     });
-    println!("{new:?}");
     let (queue, delayed) = made.unwrap();
     assert!(new.bytes_current < 5_000, "{new:?}");
     let values = measure(|| (0..1_000).for_each(|n| drop(queue.insert(ms(n), [0; 64]).unwrap())));
     let dropped = measure(|| drop(queue));
     let left = new.bytes_current + values.bytes_current + dropped.bytes_current;
-    println!("{values:?} {dropped:?}");
-    assert!(left < 2_500, "{left} bytes are left");
+    assert!(left < 2_500, "{left} bytes are left: {values:?} {dropped:?}");
     drop(delayed);
 }
 

@@ -1,10 +1,9 @@
 //! Snapshots and metrics, and recordings of the timer operations of a service.
 
-use crate::common::{Rig, ms};
+use crate::common::{Rig, at, ms};
 use std::fs::{self, File};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_record::Recorder;
-use wheelhouse_service::Moment;
 use wheelhouse_workload::trace::Reader;
 use wheelhouse_workload::{Op, Player};
 
@@ -77,27 +76,24 @@ fn what_a_text_for_prometheus_may_not_contain_is_escaped() {
 
 #[test]
 fn a_service_is_recorded_and_replayed() {
-    let folder = std::env::temp_dir().join(format!("wheelhouse-service-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("service.trace");
+    let name = format!("wheelhouse-service-{}", std::process::id());
+    let path = std::env::temp_dir().join(format!("{name}.trace"));
     let recorder =
         Recorder::builder().tick(ms(10)).create(&path, HierarchicalWheel::new()).unwrap();
-    let Rig { clock, mut scheduler, timers } =
-        Rig::with(|builder| builder.tick(ms(10)).backend(recorder));
-    timers.after(ms(50)).run(|_| ()).unwrap();
-    let cancelled = timers.after(ms(70)).run(|_| ()).unwrap();
-    timers.every(ms(100)).times(3).run(|_| ()).unwrap();
-    scheduler.poll(Moment::from_nanos(0));
+    let mut rig = Rig::with(|builder| builder.tick(ms(10)).backend(recorder));
+    rig.timers.after(ms(50)).run(|_| ()).unwrap();
+    let cancelled = rig.timers.after(ms(70)).run(|_| ()).unwrap();
+    rig.timers.every(ms(100)).times(3).run(|_| ()).unwrap();
+    rig.scheduler.poll(at(0));
     assert!(cancelled.cancel().is_ok());
-    let runs = scheduler.play(&clock, Moment::from_nanos(1_000_000_000));
-    assert_eq!(runs, 4);
-    drop(scheduler);
+    assert_eq!(rig.play(1_000), 4);
+    drop(rig);
 
     let reader = Reader::new(File::open(&path).unwrap()).unwrap();
     let header = reader.header().clone();
     let ops = reader.collect::<Result<Vec<Op>, _>>().unwrap();
-    fs::remove_dir_all(&folder).unwrap();
-    assert_eq!((header.name.as_str(), header.tick_ns), ("service", 10_000_000));
+    fs::remove_file(&path).unwrap();
+    assert_eq!((header.name, header.tick_ns), (name, 10_000_000));
     let mut player = Player::new(HierarchicalWheel::new(), header.labels as usize);
     player.play(&ops);
     assert_eq!(player.fired(), 4, "{ops:?}");

@@ -20,8 +20,9 @@ const MOVE: Act = |_, job| job.refresh(ms(1_000)).unwrap();
 
 type Schedule = fn(&Handle, &Log<u64>) -> JobHandle;
 
-/// Does this to a job at these times. Returns when its runs began.
-fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
+/// Does this to a job at these times. Checks when its runs began.
+#[track_caller]
+fn check_runs(acts: &[(u64, Act)], expected: &[u64], schedule: Schedule) {
     let (mut rig, log) = (Rig::new(), Log::default());
     let job = schedule(&rig.timers, &log);
     for (time, act) in acts {
@@ -33,51 +34,46 @@ fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
     }
     rig.play(7_000);
     let (snapshot, runs) = (rig.timers.snapshot(), log.take());
+    assert_eq!(runs, expected);
     // A rule that is only asked has no run.
     assert_eq!((snapshot.counts.missed, snapshot.counts.runs), (0, runs.len() as u64));
     assert_eq!(snapshot.lateness.count, runs.len() as u64);
-    runs
 }
 
 /// The ways to pause and resume a job.
 const WAYS: [(Act, Act); 2] = [(PAUSE, RESUME), (PAUSE_ALL, RESUME_ALL)];
 
-/// The runs of a job that is paused and resumed at these times, in either way.
-fn runs_around(pauses: &[(u64, u64)], schedule: Schedule) -> Vec<u64> {
-    let [one, all] = WAYS.map(|(pause, resume)| {
+/// Checks the runs of a job that is paused and resumed at these times, in either way.
+#[track_caller]
+fn check_runs_around(pauses: &[(u64, u64)], expected: &[u64], schedule: Schedule) {
+    for (pause, resume) in WAYS {
         let acts = pauses.iter().flat_map(|(from, to)| [(*from, pause), (*to, resume)]);
-        runs(&acts.collect::<Vec<_>>(), schedule)
-    });
-    assert_eq!(one, all);
-    one
+        check_runs(&acts.collect::<Vec<_>>(), expected, schedule);
+    }
 }
 
 #[test]
 fn periods_that_pass_meanwhile_are_neither_made_up_for_nor_missed() {
-    let runs = runs_around(&[(150, 550)], |timers, log| {
+    check_runs_around(&[(150, 550)], &[100, 600, 700, 800], |timers, log| {
         timers.every(ms(100)).missed(Missed::Burst).times(4).run(log.times()).unwrap()
     });
-    assert_eq!(runs, [100, 600, 700, 800]);
     // A period that has not passed stays, and a run that is due at that moment is not skipped.
-    let runs = runs_around(&[(0, 60), (100, 200)], |timers, log| {
+    check_runs_around(&[(0, 60), (100, 200)], &[100, 200], |timers, log| {
         timers.every(ms(100)).times(2).run(log.times()).unwrap()
     });
-    assert_eq!(runs, [100, 200]);
-    let runs = runs_around(&[(1_500, 4_500)], |timers, log| {
+    check_runs_around(&[(1_500, 4_500)], &[1_000, 5_000, 6_000], |timers, log| {
         timers.on(each_second).times(3).run(log.times()).unwrap()
     });
-    assert_eq!(runs, [1_000, 5_000, 6_000]);
 }
 
 #[test]
 fn a_single_job_runs_at_its_time_or_at_once() {
-    let at_once = runs_around(&[(0, 200)], |timers, log| {
+    check_runs_around(&[(0, 200)], &[200], |timers, log| {
         timers.after(ms(100)).run(log.times()).unwrap() // without a `JobState`
     });
-    let later = runs_around(&[(0, 200)], |timers, log| {
+    check_runs_around(&[(0, 200)], &[300], |timers, log| {
         timers.after(ms(300)).named("later").run(log.times()).unwrap()
     });
-    assert_eq!((at_once, later), (vec![200], vec![300]));
 }
 
 /// Fails in its first runs.
@@ -93,22 +89,19 @@ fn fails(log: &Log<u64>, runs: u64) -> impl FnMut(&Run<'_>) -> Result<(), &'stat
 /// as always. A rule counts from when it is asked.
 #[test]
 fn periods_that_pass_while_another_try_is_held_up_are_left_out() {
-    let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
+    check_runs_around(&[(1_010, 5_500)], &[1_000, 5_500, 6_000, 7_000], |timers, log| {
         let plan = timers.every(ms(1_000)).retry(Backoff::new(ms(50)).attempts(2));
         plan.try_run(fails(log, 1)).unwrap()
     });
-    assert_eq!(runs, [1_000, 5_500, 6_000, 7_000]);
-    let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
+    check_runs_around(&[(1_010, 5_500)], &[1_000, 5_500, 6_500], |timers, log| {
         let plan = timers.on(|after| Some(after + ms(1_000)));
         plan.retry(Backoff::new(ms(50)).attempts(2)).try_run(fails(log, 1)).unwrap()
     });
-    assert_eq!(runs, [1_000, 5_500, 6_500]);
     // Fault: the run that only asks the rule ended the retries.
-    let runs = runs_around(&[(3_010, 6_010)], |timers, log| {
+    check_runs_around(&[(3_010, 6_010)], &[3_000, 6_010, 6_110], |timers, log| {
         let plan = timers.on(|after| Some(after + ms(3_000)));
         plan.retry(Backoff::new(ms(50))).try_run(fails(log, 2)).unwrap()
     });
-    assert_eq!(runs, [3_000, 6_010, 6_110]);
 }
 
 #[test]
@@ -194,26 +187,25 @@ fn what_came_due_in_a_pause_begins_in_order() {
 
 #[test]
 fn a_run_now_leaves_the_schedule_as_it_is() {
-    let three = runs(&[(130, RUN_NOW), (130, RUN_NOW), (160, RUN_NOW)], |timers, log| {
-        timers.every(ms(100)).times(3).run(log.times()).unwrap()
-    });
-    assert_eq!(three, [100, 130, 160, 200, 300]);
+    check_runs(
+        &[(130, RUN_NOW), (130, RUN_NOW), (160, RUN_NOW)],
+        &[100, 130, 160, 200, 300],
+        |timers, log| timers.every(ms(100)).times(3).run(log.times()).unwrap(),
+    );
     // The run of a one-shot job is its only one.
-    let once =
-        runs(&[(10, RUN_NOW)], |timers, log| timers.after(ms(100)).run(log.times()).unwrap());
-    assert_eq!(once, [10]);
+    check_runs(&[(10, RUN_NOW)], &[10], |timers, log| {
+        timers.after(ms(100)).run(log.times()).unwrap()
+    });
     // A paused job has one run. It is due again at 320 and at 420, which the slack rounds up.
-    let paused = runs(&[(20, PAUSE), (20, RUN_NOW), (300, RESUME)], |timers, log| {
+    check_runs(&[(20, PAUSE), (20, RUN_NOW), (300, RESUME)], &[20, 350, 450], |timers, log| {
         let plan = timers.every(ms(100)).first_after(ms(120)).slack(ms(50)).times(2);
         plan.run(log.times()).unwrap()
     });
-    assert_eq!(paused, [20, 350, 450]);
     // The time of a rule passed during a pause. Then the run is moved: it takes place.
     let acts = [(0, PAUSE), (500, PAUSE_ALL), (500, RESUME), (500, MOVE), (500, RESUME_ALL)];
-    let moved = runs(&acts, |timers, log| {
+    check_runs(&acts, &[1_500], |timers, log| {
         timers.on(|after| Some(after + ms(100))).times(1).run(log.times()).unwrap()
     });
-    assert_eq!(moved, [1_500]);
 }
 
 /// The job was moved, which ended its turn. Then it came due again, while all jobs are paused.

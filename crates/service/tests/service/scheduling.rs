@@ -2,6 +2,7 @@
 //! waits.
 
 use crate::common::{HOUR, Log, Rig, at, each_second, ms, poll};
+use crossbeam_channel::unbounded;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
@@ -347,4 +348,34 @@ fn is_spread(late: &[Duration]) {
         let within = late.iter().filter(|late| (third..third + ms(30)).contains(late)).count();
         assert!(within > 200, "spread evenly: {within} from {third:?}");
     }
+}
+
+/// From values that are sent once, periodically and by a rule, and from a future.
+#[test]
+fn values_arrive_at_the_times_of_a_rule() {
+    let (mut rig, (sender, receiver)) = (Rig::new(), unbounded());
+    rig.timers.after(ms(1_500)).send(&sender, "once").unwrap();
+    rig.timers.every(ms(2_500)).times(2).send(&sender, "often").unwrap();
+    let plan = rig.timers.on(each_second).times(3).named("beat");
+    let job = plan.send(&sender, "sent").unwrap();
+    let sends = sender.clone();
+    let future = rig.timers.on(each_second).times(3).run_async(move |run| {
+        assert_eq!(run.time(), Some(SystemTime::UNIX_EPOCH + run.deadline().since_origin()));
+        let sender = sends.clone();
+        async move { sender.send("from a future").unwrap() }
+    });
+    let mut arrived = Vec::new();
+    for now in (0..=5_000).step_by(500) {
+        rig.play(now);
+        arrived.extend(receiver.try_iter().map(|value| (now, value)));
+    }
+    let [first, second, third] =
+        [1_000, 2_000, 3_000].map(|now| [(now, "sent"), (now, "from a future")]);
+    let [once, often] = [[(1_500, "once")], [(2_500, "often")]];
+    let all = [&first[..], &once, &second, &often, &third, &[(5_000, "often")]];
+    assert_eq!(arrived, all.concat());
+    assert_eq!((job.status(), job.name(), job.runs()), (Status::Finished, Some("beat"), 3));
+    assert_eq!(future.unwrap().status(), Status::Finished);
+    drop(sender);
+    assert!(receiver.recv().is_err(), "the service has no sender any more");
 }

@@ -89,28 +89,43 @@ fn until_stopped(timers: &Handle) -> impl Fn(&Run<'_>) + Send + use<> {
     move |_| wait_until(|| timers.is_stopped())
 }
 
+/// Schedules an async job that sleeps until the service is stopped.
+fn sleep_in_a_future(timers: &Handle) {
+    let inner = timers.clone();
+    let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
+    timers.after(ms(0)).run_async(future).unwrap();
+}
+
 #[test]
 fn an_observer_may_stop_the_service_at_any_event() {
-    let at_once = |timers: &Handle, job: Box<dyn FnOnce(&Run<'_>) + Send>| {
-        drop(timers.after(ms(0)).run(job).unwrap());
-    };
-    let panics = |timers: &Handle| at_once(timers, Box::new(|_| panic!("stop it")));
-    let is_slow = |timers: &Handle| at_once(timers, Box::new(|_| thread::sleep(ms(5))));
-    let hangs = |timers: &Handle| at_once(timers, Box::new(until_stopped(timers)));
+    let panics = |timers: &Handle| drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap());
+    let is_slow = |its: &Handle| drop(its.after(ms(0)).run(|_| thread::sleep(ms(5))).unwrap());
+    let hangs = |timers: &Handle| drop(timers.after(ms(0)).run(until_stopped(timers)).unwrap());
     let (full, _receiver) = bounded(0);
     let (closed, _) = bounded(0);
     let send = |timers: &Handle| drop(timers.after(ms(0)).send(&full, ()).unwrap());
     let send_to_none = |timers: &Handle| drop(timers.after(ms(0)).send(&closed, ()).unwrap());
+    let send_while_a_future_waits = |timers: &Handle| {
+        sleep_in_a_future(timers);
+        wait_until(|| timers.snapshot().running == 1);
+        send_to_none(timers);
+    };
     for workers in [1, 2] {
         let builder = || Service::builder().workers(workers);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Panicked(_)), &panics);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Slow(_)), &is_slow);
         an_observer_stops(builder, |kind| *kind == EventKind::ChannelFull, &send);
-        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &send_to_none);
+        let is_closed = |kind: &EventKind| *kind == EventKind::ChannelClosed;
+        an_observer_stops(builder, is_closed, &send_to_none);
         if workers > 1 {
             // A single thread is in the job, and no other watches it.
             an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &hangs);
         }
+        // Fault: no other thread took the lead from such an observer. So if it waited for an async
+        // job that the threads of the service poll, the stop never returned.
+        let is_running = |kind: &EventKind| matches!(kind, EventKind::StillRunning(_));
+        an_observer_stops(builder, is_running, &sleep_in_a_future);
+        an_observer_stops(builder, is_closed, &send_while_a_future_waits);
     }
     let future = |timers: &Handle| drop(timers.after(ms(0)).run_async(|_| ready(())).unwrap());
     let drops = || Service::builder().spawn_on(drop::<AsyncRun>);
@@ -188,28 +203,6 @@ fn a_stop_in_a_spawner_that_gets_the_next_run_of_a_group_waits_for_that_run() {
     }
     let stopped = arrives(&stopped).unwrap();
     assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
-}
-
-/// Fault: no other thread took the lead from such an observer. So if it waited for an async job
-/// that the threads of the service poll, the stop never returned.
-#[test]
-fn an_observer_may_stop_the_service_while_a_future_waits() {
-    let waits = |timers: &Handle| {
-        let inner = timers.clone();
-        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
-        drop(timers.after(ms(0)).run_async(future).unwrap());
-    };
-    let sends = |timers: &Handle| {
-        waits(timers);
-        wait_until(|| timers.snapshot().running == 1);
-        let (closed, _) = bounded(0);
-        drop(timers.after(ms(0)).send(&closed, ()).unwrap());
-    };
-    for workers in [1, 2] {
-        let builder = || Service::builder().workers(workers);
-        an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &waits);
-        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &sends);
-    }
 }
 
 #[test]
@@ -331,9 +324,7 @@ fn on_the_only_thread_a_stop_waits_for_nothing_that_needs_this_thread() {
     for how in WAYS.into_iter().chain([Stop::Drain(HOUR)]) {
         let (stopper, stopped) = Stopper::new(how);
         let timers = stopper.start(Service::builder().workers(1));
-        let inner = timers.clone();
-        let future = move |_: &Run<'_>| async move { _ = inner.sleep(HOUR).await };
-        timers.after(ms(0)).run_async(future).unwrap();
+        sleep_in_a_future(&timers);
         wait_until(|| timers.snapshot().running == 1);
         let (held, waits) = BlockedJob::job();
         let first = move |run: &Run<'_>| {

@@ -7,9 +7,7 @@ use fastrand::Rng;
 use std::collections::HashSet;
 use std::thread;
 use std::time::Duration;
-use wheelhouse_service::{
-    ChangeError, Handle, JobHandle, Moment, Reason, Run, Service, Status, Stop,
-};
+use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, Reason, Run, Status, Stop};
 
 const THREADS: u64 = 4;
 const KEYS: u64 = 64;
@@ -160,8 +158,7 @@ fn check(job: &Scheduled, cancelled: &HashSet<u64>, given_back: &HashSet<u64>) {
 /// Many threads schedule and disturb jobs, and continue until the stop refuses them. Returns how
 /// often each of four things occurred.
 fn stop_in_the_middle(how: Stop, workers: usize) -> [u64; 4] {
-    let service = Service::builder().workers(workers).start().unwrap();
-    let (timers, common) = (service.handle(), Log::default());
+    let ((service, timers), common) = (start_workers(workers), Log::default());
     let world = World { timers, common, came_back: Log::default(), in_use: Log::default() };
     let (mut jobs, given_back) = thread::scope(|scope| {
         let world = &world;

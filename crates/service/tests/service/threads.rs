@@ -51,9 +51,8 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
     let (tells, told) = unbounded();
     let observe = move |event: &Event| tells.send(event.kind.clone()).unwrap_or_default();
     let builder = Service::builder().workers(2).slow_after(ms(1)).on_event(observe);
-    let service = builder.start().unwrap();
-    let (held, job) = BlockedJob::job();
-    service.handle().after(ms(0)).blocking().run(job).unwrap();
+    let ((service, timers), (held, job)) = (start(builder), BlockedJob::job());
+    timers.after(ms(0)).blocking().run(job).unwrap();
     arrives(&held.begun);
     assert!(matches!(arrives(&told), EventKind::StillRunning(_)));
     held.release();

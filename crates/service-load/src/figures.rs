@@ -1,7 +1,9 @@
-//! Distributions of durations.
+//! Distributions of durations, and the processor time of the whole program.
 
 use hdrhistogram::Histogram;
+use std::time::Duration;
 use wheelhouse_frame::Figure;
+use wheelhouse_machine::clock::process_cpu_time;
 
 /// The name of a figure, and its share of all durations.
 pub(crate) type Quantile = (&'static str, f64);
@@ -85,6 +87,23 @@ impl Distribution {
     pub(crate) fn longer_than(&self, nanos: u64) -> u64 {
         if self.longest <= nanos { 0 } else { self.len() - self.histogram.count_between(0, nanos) }
     }
+}
+
+/// The processor time that all threads of this program have used. `None` if the system does not
+/// report it. On a machine that also does other work, elapsed time says little, but processor time
+/// still says what a job costs.
+pub(crate) fn cpu_time() -> Option<Duration> {
+    process_cpu_time(std::process::id())
+}
+
+/// The processor time used between two moments, divided by a number of jobs.
+pub(crate) fn cpu_figure(
+    name: &'static str,
+    [begin, end]: [Option<Duration>; 2],
+    each: u64,
+) -> Option<Figure> {
+    let used = end?.checked_sub(begin?)?;
+    Some(Figure::time(name, used.as_nanos() as f64 / each.max(1) as f64))
 }
 
 #[cfg(test)]
