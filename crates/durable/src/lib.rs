@@ -99,8 +99,8 @@ mod timers;
 
 pub use commit::Commit;
 pub use drive::{Builder, Durable};
-pub use error::{Error, StartError};
-pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
+pub use error::{Error, Failure, StartError, Stop};
+pub use handlers::{DurableRun, Handlers, Next};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
 pub use store::When;

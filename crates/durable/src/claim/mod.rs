@@ -21,12 +21,9 @@
 //! ([`lease`](crate::lease)), and by the catch-up rate. It begins the runs that would begin at
 //! once, see [`waiting`].
 
-mod ended;
 mod future;
 mod judge;
 mod lane;
-mod letters;
-mod rate;
 mod run;
 mod upkeep;
 mod waiting;
@@ -43,14 +40,13 @@ use crate::store::{
 };
 use crate::timers::{Paused, Shared, Timers};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lane::{LATE, LaneClaims};
-use letters::Letters;
+use lane::{LATE, LaneClaims, Rate};
 use parking_lot::FairMutexGuard;
-use rate::Rate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use upkeep::Letters;
 use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
 use work::{Claimed, Task};

@@ -1,10 +1,10 @@
 //! The run of a job that has begun: the call of a handler that is a closure. The run of an async
 //! handler is in [`future`](super::future).
 
-use super::ended::End;
 use super::future::HandlerFuture;
-use super::work::{Task, begins};
-use crate::handlers::{DurableRun, Failure, Handler, Next, Occurrence};
+use super::work::{End, Task, begins};
+use crate::error::Failure;
+use crate::handlers::{DurableRun, Handler, Next, Occurrence};
 use crate::lease::{Lane, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Outcome, When};

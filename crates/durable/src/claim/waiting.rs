@@ -22,8 +22,7 @@
 //! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
 //! kills the process does not use up the attempts of the others.
 
-use super::ended::End;
-use super::work::Task;
+use super::work::{End, Task};
 use crate::lease::{AHEAD, Lane, Paces};
 use crate::store::Kinds;
 use parking_lot::{Condvar, Mutex, MutexGuard};

@@ -1,7 +1,6 @@
 //! The parts of running timers, before threads run them.
 
-use super::away::Asked;
-use super::shard::ShardNumber;
+use super::shard::{Asked, ShardNumber};
 use crate::claim::{Claimer, Waiting};
 use crate::commit::{Committer, Queue, SharedStore};
 use crate::error::StartError;
@@ -102,7 +101,7 @@ impl Parts {
         &mut self,
         store: Box<dyn Store>,
     ) -> Result<(Shard, Option<Scheduler>), StartError> {
-        let stores = super::away::ask_all(vec![store])?;
+        let stores = super::shard::ask_all(vec![store])?;
         let workers = self.pool().map(ServiceBuilder::build).transpose();
         let workers = workers.map_err(StartError::Service)?;
         let mut shards = self.shards(stores, workers.as_ref().map(Scheduler::handle))?;

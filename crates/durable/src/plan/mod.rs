@@ -1,12 +1,10 @@
 //! Plans: when a job runs, under which key, and what happens if it is late.
 
-mod cron;
 mod policy;
 
-pub(crate) use cron::CronRule;
 use policy::check_context;
+pub(crate) use policy::{CronRule, Policy, Repeat};
 pub use policy::{Late, Missed, Scheduled};
-pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::{AnswerOf, Commit, random_key};
 use crate::error::Error;
@@ -45,9 +43,7 @@ impl Timers {
 
     /// Plans a periodic job: the first run is a period from now, and later runs follow at whole
     /// periods after the first, without drift. The job ends when it is cancelled, its handler
-    /// returns [`Stop`], or it [expires](Plan::expires).
-    ///
-    /// [`Stop`]: crate::Stop
+    /// returns [`Stop`](crate::Stop), or it [expires](Plan::expires).
     ///
     /// # Errors
     ///
@@ -156,8 +152,8 @@ impl<'t> Plan<'t> {
 
     fn at_each_start(self, key: impl AsRef<[u8]>, updates: bool) -> Plan<'t, Scheduled> {
         let Self { timers, when, policy, .. } = self;
-        let (key, answer) =
-            (Key::new(key).map(Some), |outcome, _: &Key| Ok(Scheduled::of(outcome)));
+        let answer = |outcome, _: &Key| Ok(Scheduled::of(outcome));
+        let key = Key::new(key).map(Some);
         Plan { timers, when, key, replace: updates, updates, policy, answer }
     }
 }
@@ -176,18 +172,14 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// Sets the number of attempts, instead of that of [`Builder::backoff`].
-    ///
-    /// [`Builder::backoff`]: crate::Builder::backoff
+    /// Sets the number of attempts, instead of [`Builder::backoff`](crate::Builder::backoff).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.policy.max_attempts = Some(attempts.max(1));
         self
     }
 
-    /// Sets how long a run may take, instead of [`Builder::limit`], rounded up to a millisecond.
-    /// Programs of versions without this limit do not run the job.
-    ///
-    /// [`Builder::limit`]: crate::Builder::limit
+    /// Sets how long a run may take, instead of [`Builder::limit`](crate::Builder::limit), rounded
+    /// up to a millisecond. Programs of versions without this limit do not run the job.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.policy.limit = Some(limit.max(Duration::from_millis(1)));
         self
@@ -250,14 +242,8 @@ impl<A> Plan<'_, A> {
         if key.is_reserved() {
             return Err(Error::Reserved(key));
         }
-        Ok(Put {
-            key,
-            kind,
-            payload,
-            policy: self.policy.to_text(),
-            when: self.when,
-            replace: self.replace,
-        })
+        let (policy, when, replace) = (self.policy.to_text(), self.when, self.replace);
+        Ok(Put { key, kind, payload, policy, when, replace })
     }
 
     /// Schedules the job with bytes as its payload, and blocks until that is durable. In an async
