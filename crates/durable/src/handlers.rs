@@ -1,9 +1,9 @@
 //! Handlers, one for each kind of job. A closure cannot be stored, so a job names its handler.
 
 use crate::Timers;
-use crate::error::{Failure, StartError};
+use crate::error::{Failure, StartError, check_kind};
 use crate::lease::{JobLease, Lane, Mark};
-use crate::store::{Again, Change, Key, Kind, Timestamp, Token, is_kind};
+use crate::store::{Again, Change, Key, Kind, Timestamp, Token};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,7 +66,7 @@ impl Handler {
 pub struct Handlers {
     handlers: BTreeMap<Kind, Handler>,
     /// The first error of a call here. Timers that are started with these handlers return it.
-    wrong: Option<StartError>,
+    wrong: Option<String>,
 }
 
 impl Handlers {
@@ -156,15 +156,15 @@ impl Handlers {
     }
 
     fn insert(&mut self, kind: Kind, handler: Handler) {
-        if !is_kind(&kind) {
-            self.wrong.get_or_insert(StartError::Kind(kind));
+        if let Err(why) = check_kind(&kind) {
+            self.wrong.get_or_insert(why);
         } else if self.handlers.insert(kind.clone(), handler).is_some() {
-            self.wrong.get_or_insert(StartError::DuplicateKind(kind));
+            self.wrong.get_or_insert(format!("two handlers for jobs of the kind '{kind}'"));
         }
     }
 
     pub(crate) fn checked(self) -> Result<BTreeMap<Kind, Handler>, StartError> {
-        self.wrong.map_or(Ok(self.handlers), Err)
+        self.wrong.map_or(Ok(self.handlers), |why| Err(StartError::Setting(why)))
     }
 }
 

@@ -41,20 +41,15 @@
 //!   job is due. A claim sets it to the end of a lease and returns a token, which the ack must
 //!   contain. If a program dies, its jobs become visible again when their leases end. The store's
 //!   clock decides which jobs are due.
-//! * The start of a run is a separate change, **begin**, which counts the attempt. Until then the
-//!   job can be cancelled, moved and replaced. If workers are free at the time of the claim, the
-//!   claim itself begins the first attempts of plain jobs: those that were scheduled with nothing
-//!   but a key, a due time, a kind and a payload.
-//! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
-//!   one sync serves many callers. A caller that waits for its change commits it itself if no other
-//!   change is queued or being committed.
-//! * The **claimer** is one thread. It leases due jobs, and renews the leases.
+//! * A separate change, **begin**, starts the run and counts the attempt. Until then the job can be
+//!   cancelled, moved and replaced. If workers are free, the claim itself begins the first attempts
+//!   of jobs that were scheduled with nothing but a key, a due time, a kind and a payload.
+//! * Changes that arrive while the **committer** commits form its next batch, so one sync serves
+//!   many callers. A caller that waits commits its change itself if no other change is queued.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
 //!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your
-//!   executor](Builder::spawn_on) does. The number of futures is [limited](Builder::async_runs)
-//!   separately.
-//! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
-//!   stores share the workers.
+//!   executor](Builder::spawn_on) does.
+//! * With [several stores](Builder::start_shards) each store has a committer and a claimer.
 //!
 //! The child of a `fork` has none of the threads: no job runs in it, and calls block forever. Start
 //! the timers after the last `fork`.

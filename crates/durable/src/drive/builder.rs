@@ -270,7 +270,7 @@ impl Builder {
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
         if stores.is_empty() {
-            return Err(StartError::Setting("no stores: jobs are kept in one at least"));
+            return Err(StartError::Setting("no stores: jobs are kept in one at least".into()));
         }
         Durable::assemble(stores, parts)
     }
@@ -298,7 +298,7 @@ impl Builder {
             ),
         ];
         if let Some((_, why)) = refused.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            return Err(StartError::Setting(why));
+            return Err(StartError::Setting(why.to_owned()));
         }
         let handlers = handlers.checked()?;
         let limits = [(max_in_flight, workers), (async_runs, async_runs)];

@@ -27,9 +27,9 @@ use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 /// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
 /// jobs. Give other threads a clone of [`timers`](Self::timers). The [crate](crate) has an example.
 ///
-/// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, do not drop or stop it
-/// on a thread that their executor needs: it would wait for runs that cannot continue. Use
-/// [`stop_async`](Self::stop_async).
+/// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, use
+/// [`stop_async`](Self::stop_async) on a thread that their executor needs: a stop or a drop would
+/// wait for runs that cannot continue.
 pub struct Durable {
     timers: Timers,
     /// The pool that runs jobs, and does nothing else. So leases are renewed while all of its
@@ -70,8 +70,7 @@ impl Durable {
     /// Stops, and waits for the runs that have begun, however long they take:
     /// [`stop_within`](Self::stop_within) sets a limit. No more jobs are leased, jobs that have not
     /// begun are released, and the ends of runs are committed. Returns when all of this is durable.
-    /// Jobs stay in the store. Dropping a `Durable` does the same. In async code, use
-    /// [`stop_async`](Self::stop_async).
+    /// Jobs stay in the store.
     ///
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
     /// all runs, including that of the handler, and commits their ends.
@@ -85,8 +84,7 @@ impl Durable {
     /// cancelled. In a handler it returns 0 at once.
     ///
     /// The futures of [async handlers](crate::Handlers::on_async) that are still running are
-    /// dropped at their next `.await`. In async code, use
-    /// [`stop_within_async`](Self::stop_within_async).
+    /// dropped at their next `.await`.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
     }
@@ -98,8 +96,7 @@ impl Durable {
         self.begin_stop(None, |_| ())
     }
 
-    /// Like [`stop_within`](Self::stop_within), but for async code, as
-    /// [`stop_async`](Self::stop_async).
+    /// [`stop_within`](Self::stop_within) for async code, as [`stop_async`](Self::stop_async).
     pub fn stop_within_async(self, longest: Duration) -> Stopping<usize> {
         self.begin_stop(Some(longest), |running| running)
     }
@@ -131,8 +128,7 @@ impl Durable {
         Ok(())
     }
 
-    /// Stops, and waits for handlers up to `longest`, or without a limit. Returns how many are
-    /// still running.
+    /// Carries out [`stop`](Self::stop) or [`stop_within`](Self::stop_within).
     fn end(&mut self, longest: Option<Duration>) -> usize {
         if !self.is_called_inside() {
             return self.end_here(longest);

@@ -232,6 +232,7 @@ pub(crate) struct Flight {
 }
 
 /// The limits of a lane, and its jobs in flight.
+#[derive(Default)]
 pub(crate) struct LaneLimit {
     most: usize,
     /// The most that run at a time.
@@ -245,8 +246,7 @@ pub(crate) struct LaneLimit {
 
 impl LaneLimit {
     pub(crate) fn new(most: usize, at_once: usize) -> Self {
-        let (count, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { most, at_once, count, bytes, waits: AtomicBool::new(false) }
+        Self { most, at_once, ..Self::default() }
     }
 }
 

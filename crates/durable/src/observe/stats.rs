@@ -109,17 +109,6 @@ pub(crate) struct OfKind {
     pub(crate) run_time: Distribution,
 }
 
-impl OfKind {
-    fn snapshot(&self) -> KindSnapshot {
-        KindSnapshot {
-            counts: self.counts.read(),
-            lateness: self.lateness.summary(),
-            run_time: self.run_time.summary(),
-            overdue: Duration::ZERO,
-        }
-    }
-}
-
 /// All counters and distributions. Their number is bounded: only kinds with a handler have an
 /// entry.
 #[derive(Default)]
@@ -159,12 +148,17 @@ impl Counters {
             lateness.add(&its.lateness.0.lock());
             run_time.add(&its.run_time.0.lock());
         }
+        let of_kind = |(kind, its): (&Kind, &OfKind)| {
+            let (lateness, run_time) = (its.lateness.summary(), its.run_time.summary());
+            let counts = its.counts.read();
+            (kind.clone(), KindSnapshot { counts, lateness, run_time, overdue: Duration::ZERO })
+        };
         Snapshot {
             counts,
             in_flight,
             lateness: summary(&lateness),
             run_time: summary(&run_time),
-            kinds: self.kinds.iter().map(|(kind, its)| (kind.clone(), its.snapshot())).collect(),
+            kinds: self.kinds.iter().map(of_kind).collect(),
             commit_time: self.commit_time.summary(),
             claim_time: self.claim_time.summary(),
             batch: self.batch.summary(),

@@ -7,8 +7,8 @@ pub(crate) use policy::{CronRule, Policy, Repeat};
 pub use policy::{Late, Missed, Scheduled};
 
 use crate::commit::{AnswerOf, Commit, random_key};
-use crate::error::Error;
-use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
+use crate::error::{Error, check_kind};
+use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When};
 use crate::{MAX_PAYLOAD, Timers};
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ impl Timers {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
         if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
             let why = format!("the period {period:?} is zero or not in whole milliseconds");
-            return Err(Error::Rule(why));
+            return Err(Error::Invalid(why));
         }
         Ok(self.after(period).repeating(Repeat::Every(millis)))
     }
@@ -66,16 +66,15 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the line cannot be read or has no time in the future, or the zone is unknown;
-    /// [`Error::Store`].
+    /// If the line cannot be read or has no time in the future, or the zone is unknown.
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
         if zone.contains([';', '=']) {
-            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
+            return Err(Error::Invalid(format!("the time zone '{zone}' is not known")));
         }
-        let mut rule = CronRule::new(line, zone).map_err(Error::Rule)?;
+        let mut rule = CronRule::new(line, zone).map_err(Error::Invalid)?;
         let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
+        let none = || Error::Invalid(format!("the cron line '{line}' has no time in the future"));
         let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeating(Repeat::Cron { line, zone }))
     }
@@ -110,9 +109,8 @@ impl<'t> Plan<'t> {
     }
 
     /// Sets the key. If a job has it already, that job stays as it is, and this plan is dropped.
-    /// For jobs that a program schedules at each start: the first start creates the job, and an
-    /// occurrence that was missed while no program ran still takes place. The result is
-    /// [`Created`](Scheduled::Created) or [`Kept`](Scheduled::Kept).
+    /// For jobs that a program schedules at each start: an occurrence that was missed while no
+    /// program ran still takes place.
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
         self.at_each_start(key, false)
     }
@@ -125,9 +123,6 @@ impl<'t> Plan<'t> {
     ///   crash interrupted, if its lease has run out.
     /// * If the job is running, that run continues, and the new schedule begins after it.
     /// * A job that was cancelled while it runs is scheduled again.
-    ///
-    /// The result is [`Created`](Scheduled::Created), [`Kept`](Scheduled::Kept) or
-    /// [`Changed`](Scheduled::Changed).
     ///
     /// Reads the job from the store first. If an overdue occurrence is handed out at that moment,
     /// it may run twice. A change during a run replaces the job, so that run is not repeated. If it
@@ -227,20 +222,18 @@ impl<A> Plan<'_, A> {
     /// If the key, kind or payload is refused.
     pub fn put(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Error> {
         let (kind, payload) = (kind.into(), payload.into());
-        if !is_kind(&kind) {
-            return Err(Error::Kind(kind));
-        }
+        check_kind(&kind).map_err(Error::Invalid)?;
         if payload.len() > MAX_PAYLOAD {
-            return Err(Error::Payload(format!(
+            return Err(Error::Invalid(format!(
                 "a payload of {} bytes is too long, at most {MAX_PAYLOAD} are allowed: store it \
                  elsewhere and schedule a reference to it",
                 payload.len()
             )));
         }
-        check_context(&self.policy.context).map_err(Error::Context)?;
+        check_context(&self.policy.context).map_err(Error::Invalid)?;
         let key = self.key?.unwrap_or_else(random_key);
         if key.is_reserved() {
-            return Err(Error::Reserved(key));
+            return Err(Error::reserved(&key));
         }
         let (policy, when, replace) = (self.policy.to_text(), self.when, self.replace);
         Ok(Put { key, kind, payload, policy, when, replace })
@@ -251,8 +244,7 @@ impl<A> Plan<'_, A> {
     ///
     /// # Errors
     ///
-    /// [`Error::Duplicate`]; if the key, kind or payload is refused; [`Error::Store`];
-    /// [`Error::Stopped`].
+    /// [`Error::Duplicate`]; if the key, kind or payload is refused; those of all [`Timers`].
     pub fn schedule_bytes(
         self,
         kind: impl Into<Kind>,
@@ -324,5 +316,5 @@ impl<A> Plan<'_, A> {
 
 #[cfg(feature = "serde")]
 fn unwritable(error: serde_json::Error) -> Error {
-    Error::Payload(format!("the payload cannot be written as JSON: {error}"))
+    Error::Invalid(format!("the payload cannot be written as JSON: {error}"))
 }

@@ -185,11 +185,6 @@ fn late(text: &str) -> Option<Late> {
     }
 }
 
-/// The remedy on a machine without time zones.
-#[cfg(feature = "cron")]
-const NO_ZONES: &str =
-    "install the package `tzdata`, or add `jiff` with its feature `tzdb-bundle-always`";
-
 #[cfg(feature = "cron")]
 pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
 
@@ -223,7 +218,10 @@ fn time_zone(name: &str) -> Result<wheelhouse_service::cron::jiff::tz::TimeZone,
     use wheelhouse_service::cron::jiff::tz::{TimeZone, db};
 
     TimeZone::get(name).map_err(|error| match db().is_definitively_empty() {
-        true => format!("{error}: {NO_ZONES}"),
+        true => format!(
+            "{error}: install the package `tzdata`, or add `jiff` with its feature \
+             `tzdb-bundle-always`"
+        ),
         false => error.to_string(),
     })
 }

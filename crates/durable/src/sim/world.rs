@@ -57,9 +57,8 @@ pub(super) struct Frame {
 }
 
 pub(super) enum ProgramState {
-    /// To be started at this time.
+    /// To be started at this time; never while it is being started.
     Down(u64),
-    Starting,
     Up(Arc<Program>),
 }
 
@@ -68,7 +67,7 @@ impl State {
     pub(super) fn up(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.programs.iter().filter_map(|its| match its {
             ProgramState::Up(program) => Some(program),
-            ProgramState::Down(_) | ProgramState::Starting => None,
+            ProgramState::Down(_) => None,
         })
     }
 }

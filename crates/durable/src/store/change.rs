@@ -183,22 +183,14 @@ impl Change {
     /// The change that pauses a kind, or all kinds if `kind` is `None`: its jobs are not leased and
     /// do not begin. Its outcome is `Done`, or `Duplicate` if the kind is paused already. The pause
     /// is a row, which programs read at each [poll](crate::Builder::poll). Programs of older
-    /// versions ignore it.
-    ///
-    /// # Errors
-    ///
-    /// If the kind is empty or too long.
+    /// versions ignore it. An error: the kind is empty or too long.
     pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
         let name = pause_name(kind)?;
         Ok(Self::Put(Put::reserved(Key::new(&name)?, &name, Vec::new())))
     }
 
     /// The change that ends a [pause](Self::pause). Its outcome is `Cancelled`, or `Absent` if
-    /// there is no pause.
-    ///
-    /// # Errors
-    ///
-    /// If the kind is empty or too long.
+    /// there is no pause. The error is the same.
     pub fn resume(kind: Option<&str>) -> Result<Self, InvalidKey> {
         Ok(Self::Cancel { key: Key::new(pause_name(kind)?)? })
     }

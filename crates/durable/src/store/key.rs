@@ -1,6 +1,7 @@
 //! Keys, kinds, tokens and times.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -22,11 +23,8 @@ impl Key {
     /// The longest key, in bytes.
     pub const LONGEST: usize = 512;
 
-    /// Makes a key of these bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidKey`] if `bytes` is empty or longer than [`LONGEST`](Self::LONGEST).
+    /// Makes a key of these bytes. They are refused if they are none, or more than
+    /// [`LONGEST`](Self::LONGEST).
     ///
     /// ```
     /// use wheelhouse_durable::store::Key;
@@ -115,11 +113,6 @@ impl std::error::Error for InvalidKey {}
 /// characters.
 pub type Kind = Arc<str>;
 
-/// Returns `true` if `kind` is valid: 1 to 255 bytes without control characters.
-pub(crate) fn is_kind(kind: &str) -> bool {
-    (1..=255).contains(&kind.len()) && !kind.contains(char::is_control)
-}
-
 /// The kinds that a program has handlers for: sorted, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(Arc<[Kind]>);
@@ -137,20 +130,14 @@ impl Kinds {
     pub fn contains(&self, kind: &str) -> bool {
         self.0.binary_search_by(|its| (**its).cmp(kind)).is_ok()
     }
+}
 
-    /// All kinds, sorted.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Kind> {
-        self.0.iter()
-    }
+/// All kinds, sorted.
+impl Deref for Kinds {
+    type Target = [Kind];
 
-    /// The number of kinds.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns `true` if there are no kinds.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn deref(&self) -> &[Kind] {
+        &self.0
     }
 }
 

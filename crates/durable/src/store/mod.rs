@@ -64,7 +64,7 @@ pub use entry::{ClaimLimit, Dead, Entry, Lease, Leased, Next, State};
 #[cfg(feature = "sim")]
 pub(crate) use key::fnv_1a;
 pub use key::{InvalidKey, Key, Kind, Kinds, StoreClock, Timestamp, Token};
-pub(crate) use key::{PAUSE, SHARD_KEY, is_kind, millis_up};
+pub(crate) use key::{PAUSE, SHARD_KEY, millis_up};
 pub use memory::MemoryStore;
 
 use std::collections::BTreeMap;

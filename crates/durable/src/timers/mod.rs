@@ -78,7 +78,7 @@ pub enum Cancel {
 /// # Errors
 ///
 /// If the store fails, calls return [`Error::Store`], and changes after a stop [`Error::Stopped`].
-/// A call that takes a key also returns [`Error::Key`]. Each method lists only its other errors.
+/// Calls that take a key also return [`Error::Invalid`]. Each method lists only its other errors.
 #[derive(Clone)]
 pub struct Timers {
     shards: Arc<[Shared]>,
@@ -154,7 +154,7 @@ impl Timers {
     /// # Errors
     ///
     /// [`Error::Store`], also if the jobs are too many, or belong to several
-    /// [stores](Self::shard_of); [`Error::Reserved`].
+    /// [stores](Self::shard_of); [`Error::Invalid`] if a key is reserved.
     pub fn schedule_all(
         &self,
         jobs: impl IntoIterator<Item = Put>,
@@ -170,7 +170,7 @@ impl Timers {
         for change in &changes {
             let Change::Put(Put { key, .. }) = change else { unreachable!("made above") };
             if key.is_reserved() {
-                return Err(Error::Reserved(key.clone()));
+                return Err(Error::reserved(key));
             }
             let its = self.shard(key);
             if !std::ptr::eq(*shard.get_or_insert(its), its) {
