@@ -3,6 +3,7 @@
 use crate::Timers;
 use crate::error::{Failure, StartError, check_kind};
 use crate::lease::{JobLease, Lane, Mark};
+use crate::observe::JobName;
 use crate::store::{Again, Change, Key, Kind, Timestamp, Token};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -221,11 +222,6 @@ impl DurableRun<'_> {
         &self.lease.name.kind
     }
 
-    /// The generation of the job: each scheduling in a store has a different number.
-    pub fn generation(&self) -> u64 {
-        self.lease.name.generation
-    }
-
     /// The number of this occurrence of a periodic job, from 0.
     pub fn occurrence(&self) -> u64 {
         self.lease.name.occurrence
@@ -246,11 +242,12 @@ impl DurableRun<'_> {
     }
 
     /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
-    /// different in any other. An effect that is applied once for each of these strings is applied
+    /// different in any other, since each scheduling in a store has a new generation. An effect that is applied once for each of these strings is applied
     /// once for each occurrence.
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
-        format!("{queue}/{}/{}/{}", self.key(), self.generation(), self.occurrence())
+        let JobName { key, generation, occurrence, .. } = &self.lease.name;
+        format!("{queue}/{key}/{generation}/{occurrence}")
     }
 
     /// When this occurrence was due, by the store's clock.

@@ -209,11 +209,6 @@ impl<T> Commit<T> {
         Self::of(State::Told(outcome), key, answer)
     }
 
-    /// The key of the job: the given one, or a random one if there was none or it was refused.
-    pub fn key(&self) -> &Key {
-        &self.key
-    }
-
     /// Waits until the change is durable or has failed. In an async task, `.await` it instead.
     ///
     /// # Errors

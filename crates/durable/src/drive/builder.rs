@@ -1,7 +1,6 @@
 //! Configuration.
 
-use super::Durable;
-use super::parts::{Parts, Spawner};
+use super::{Durable, Parts, Spawner};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;

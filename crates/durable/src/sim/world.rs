@@ -33,6 +33,7 @@ pub(super) struct Inner {
 }
 
 /// Never locked while code of a program or of the user runs.
+#[derive(Default)]
 pub(super) struct State {
     pub(super) rng: Rng,
     pub(super) faults: Faults,
@@ -100,19 +101,7 @@ impl World {
         clock.time.store(rng.u64(0..1_000_000), Ordering::Relaxed);
         let log = Log { hash: seed, lines: keep.then(Vec::new) };
         let programs = (0..=setups.len()).map(|_| ProgramState::Down(0)).collect();
-        let state = State {
-            rng,
-            faults,
-            log,
-            programs,
-            promises: Promises::default(),
-            frames: Vec::new(),
-            effects: BTreeMap::new(),
-            seen: BTreeSet::new(),
-            broken: None,
-            kinds: BTreeSet::new(),
-            runs: 0,
-        };
+        let state = State { rng, faults, log, programs, ..State::default() };
         Self(Arc::new(Inner {
             thread: thread::current().id(),
             store_clock: StoreClock::new(clock.clone()),

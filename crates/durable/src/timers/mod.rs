@@ -162,24 +162,21 @@ impl Timers {
         /// A store on Redis carries out more changes in several steps.
         const MOST: usize = 512;
         let refused = |why: String| Err(Error::from(StoreError::Refused(why)));
+        let jobs: Vec<Put> = jobs.into_iter().collect();
+        let Some(first) = jobs.first() else { return Ok(Vec::new()) };
+        if jobs.len() > MOST {
+            return refused(format!("{} jobs in one commit: at most {MOST}", jobs.len()));
+        }
+        if let Some(job) = jobs.iter().find(|job| job.key.is_reserved()) {
+            return Err(Error::reserved(&job.key));
+        }
+        let shard = self.shard(&first.key);
+        if jobs.iter().any(|job| !std::ptr::eq(self.shard(&job.key), shard)) {
+            let why = "the jobs of one commit belong to several stores: choose keys with the same \
+                       `shard_of`";
+            return refused(why.into());
+        }
         let changes: Vec<Change> = jobs.into_iter().map(Change::Put).collect();
-        if changes.len() > MOST {
-            return refused(format!("{} jobs in one commit: at most {MOST}", changes.len()));
-        }
-        let mut shard = None;
-        for change in &changes {
-            let Change::Put(Put { key, .. }) = change else { unreachable!("made above") };
-            if key.is_reserved() {
-                return Err(Error::reserved(key));
-            }
-            let its = self.shard(key);
-            if !std::ptr::eq(*shard.get_or_insert(its), its) {
-                let why = "the jobs of one commit belong to several stores: choose keys with the \
-                           same `shard_of`";
-                return refused(why.into());
-            }
-        }
-        let Some(shard) = shard else { return Ok(Vec::new()) };
         let outcomes = shard.queue_of_changes.commit_together(&changes)?;
         Ok(outcomes.into_iter().map(Scheduled::of).collect())
     }
