@@ -100,11 +100,9 @@ pub enum StartError {
     /// A setting is invalid, or a kind is: it is empty, longer than 255 bytes, has control
     /// characters, or has two handlers. The text names it.
     Setting(String),
-    /// The store cannot be opened.
+    /// The store cannot be opened, or was started as a different
+    /// [shard](crate::Builder::start_shards) than it is: [`StoreError::Refused`].
     Store(StoreError),
-    /// A store was started as a different shard than it is, or has jobs and is no shard; the text
-    /// names the remedy.
-    Shard(String),
     /// A thread could not be started.
     Thread(std::io::Error),
     /// The service that runs the workers could not be built.
@@ -121,7 +119,7 @@ impl fmt::Debug for StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Setting(why) | Self::Shard(why) => f.write_str(why),
+            Self::Setting(why) => f.write_str(why),
             Self::Store(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
             Self::Service(error) => error.fmt(f),

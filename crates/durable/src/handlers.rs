@@ -242,8 +242,8 @@ impl DurableRun<'_> {
     }
 
     /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
-    /// different in any other, since each scheduling in a store has a new generation. An effect that is applied once for each of these strings is applied
-    /// once for each occurrence.
+    /// different in any other, since each scheduling in a store has a new generation. An effect
+    /// that is applied once for each of these strings is applied once for each occurrence.
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
         let JobName { key, generation, occurrence, .. } = &self.lease.name;

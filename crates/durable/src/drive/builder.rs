@@ -226,8 +226,8 @@ impl Builder {
     /// # Errors
     ///
     /// If a kind has two handlers, a setting is out of range, the store cannot be reached or cannot
-    /// open a second connection, the store is a [shard](StartError::Shard), or
-    /// a thread cannot be started.
+    /// open a second connection, the store is one of several, or a thread cannot
+    /// be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }
@@ -260,7 +260,8 @@ impl Builder {
     /// # Errors
     ///
     /// Those of [`start`](Self::start); if there is no store, or none can be reached;
-    /// [`StartError::Shard`] if a store is a different shard, or has jobs and is no shard.
+    /// [`StoreError::Refused`](crate::store::StoreError::Refused) if a store is a different shard,
+    /// or has jobs and is no shard.
     pub fn start_shards(
         self,
         stores: impl IntoIterator<Item = impl Store>,

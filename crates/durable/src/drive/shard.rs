@@ -6,7 +6,6 @@
 //! another shard is refused. A store may also be unreachable or empty when a program starts on
 //! several, or lose its data later.
 
-use crate::error::StartError;
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Put, SHARD,
     SHARD_KEY, Store, StoreError, Timestamp, Waker, forward_reads,
@@ -23,13 +22,13 @@ pub(super) struct ShardNumber {
 impl ShardNumber {
     /// Refuses a store that is a different shard, or that has jobs and is no shard. Changes
     /// nothing. Returns `true` if the store is empty and will become a shard.
-    fn check(self, store: &mut dyn Store) -> Result<bool, StartError> {
+    fn check(self, store: &mut dyn Store) -> Result<bool, StoreError> {
         match said(store)? {
             None if self.of == 1 => Ok(false),
             None if count(store)? == 0 => Ok(true),
             // Another program has marked it since.
             None if said(store)?.is_some() => Ok(false),
-            None => Err(StartError::Shard(format!(
+            None => Err(StoreError::Refused(format!(
                 "a store that has jobs or dead letters cannot become {}: their keys may belong to \
                  other shards; use empty stores or new queues, and let these jobs finish",
                 self.text()
@@ -50,7 +49,7 @@ impl ShardNumber {
     }
 
     /// Writes the shard number to a store that has none.
-    fn mark(self, store: &mut dyn Store) -> Result<(), StartError> {
+    fn mark(self, store: &mut dyn Store) -> Result<(), StoreError> {
         if said(store)?.is_none() {
             // If another program was first, its row stays.
             let row = Put::reserved(key(), SHARD, self.text().into_bytes());
@@ -59,11 +58,11 @@ impl ShardNumber {
         self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
     }
 
-    fn compare(self, found: &str) -> Result<(), StartError> {
+    fn compare(self, found: &str) -> Result<(), StoreError> {
         if found == self.text() {
             return Ok(());
         }
-        Err(StartError::Shard(format!(
+        Err(StoreError::Refused(format!(
             "a store that is {found} was opened as {}: start with all the stores that it belongs \
              to, in the same order in every program",
             self.text()
@@ -85,7 +84,7 @@ impl ShardNumber {
     }
 }
 
-fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
+fn said(store: &mut dyn Store) -> Result<Option<String>, StoreError> {
     Ok(store.find(&key())?.and_then(|row| row.shard()))
 }
 
@@ -105,19 +104,19 @@ pub(super) type Asked = (Box<dyn Store>, Option<StoreError>);
 /// Reads the shard number of each store before any store is marked, so that a refusal changes no
 /// store. A store that cannot be reached is read at its first call, if another can be reached. If
 /// none can be, returns the error of the last one.
-pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StartError> {
+pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StoreError> {
     let of = stores.len();
     let number = |shard| ShardNumber { shard, of };
     let (mut answers, mut used) = (Vec::with_capacity(of), false);
     for (shard, store) in (0..).zip(&mut stores) {
         let answer = reached(number(shard).check(store))?;
         if let Ok(false) = answer {
-            used |= reached(count(store).map_err(StartError::Store))?.is_ok_and(|rows| rows > 1);
+            used |= reached(count(store))?.is_ok_and(|rows| rows > 1);
         }
         answers.push(answer);
     }
     if answers.iter().all(Result::is_err) {
-        answers.pop().transpose().map_err(StartError::Store)?;
+        answers.pop().transpose()?;
     }
     if of == 1 {
         return Ok(stores.into_iter().map(|store| (store, None)).collect());
@@ -137,10 +136,10 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
 }
 
 /// Separates transient errors of a store, after which it may be called again.
-fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, StartError> {
+fn reached<T>(answer: Result<T, StoreError>) -> Result<Result<T, StoreError>, StoreError> {
     match answer {
-        Err(StartError::Store(error)) if error.is_transient() => Ok(Err(error)),
-        answer => answer.map(Ok),
+        Err(error) if !error.is_transient() => Err(error),
+        answer => Ok(answer),
     }
 }
 
@@ -160,8 +159,8 @@ struct OneOfSeveral {
 impl OneOfSeveral {
     fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
         if !self.is_asked {
-            let is_new = self.number.check(&mut self.store).map_err(of_store)?;
-            self.number.mark(&mut self.store).map_err(of_store)?;
+            let is_new = self.number.check(&mut self.store)?;
+            self.number.mark(&mut self.store)?;
             self.is_asked = true;
             if is_new && self.used {
                 // Returned once: the next call is carried out.
@@ -178,19 +177,11 @@ impl OneOfSeveral {
     ) -> Result<T, StoreError> {
         self.ask()?;
         if self.has_failed {
-            self.number.mark(&mut self.store).map_err(of_store)?;
+            self.number.mark(&mut self.store)?;
         }
         let answer = call(&mut self.store);
         self.has_failed = matches!(answer, Err(StoreError::Unavailable(_)));
         answer
-    }
-}
-
-/// Converts an error of the start to an error of a call.
-fn of_store(error: StartError) -> StoreError {
-    match error {
-        StartError::Store(error) => error,
-        other => StoreError::Refused(other.to_string()),
     }
 }
 
