@@ -80,24 +80,15 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::rules::Row;
     use crate::store::{Key, State};
 
     const HOUR: u64 = 3_600_000;
 
     fn job(policy: &str, due: u64, attempt: u32) -> Entry {
-        let due = Timestamp::from_millis(due);
-        Entry {
-            key: Key::new("k").unwrap(),
-            kind: "work/1".into(),
-            payload: Vec::new(),
-            policy: policy.to_owned(),
-            due,
-            visible_at: due,
-            generation: 1,
-            occurrence: 7,
-            attempt,
-            state: State::Pending,
-        }
+        let (due, state) = (Timestamp::from_millis(due), State::Pending);
+        let row = Row { due, visible_at: due, generation: 1, occurrence: 7, attempt, state };
+        row.of(Key::new("k").unwrap(), "work/1".into(), Vec::new(), policy.to_owned())
     }
 
     fn judge_at(job: &Entry, now: u64) -> Result<Occurrence, End> {

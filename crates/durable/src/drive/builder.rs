@@ -73,12 +73,8 @@ impl Durable {
         }
     }
 
-    /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
-    /// trait `DurableExt` in `wheelhouse-store-sqlite`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Builder::start`].
+    /// Starts with the defaults of a [`Builder`], or returns the errors of [`Builder::start`]. For
+    /// a SQLite file, use `Durable::open` of the trait `DurableExt` in `wheelhouse-store-sqlite`.
     pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
         Self::builder(handlers).start(store)
     }
@@ -226,8 +222,7 @@ impl Builder {
     /// # Errors
     ///
     /// If a kind has two handlers, a setting is out of range, the store cannot be reached or cannot
-    /// open a second connection, the store is one of several, or a thread cannot
-    /// be started.
+    /// open a second connection, the store is one of several, or a thread cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }

@@ -73,18 +73,14 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// One attempt at one job.
+/// One attempt at one job. The fields are those of an [`Entry`]; `attempt` counts this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`Entry` documents its fields")]
 pub struct JobName {
-    /// The key of the job.
     pub key: Key,
-    /// The kind of the job, which names its handler.
     pub kind: Kind,
-    /// The number of this scheduling.
     pub generation: u64,
-    /// The number of the occurrence, from 0.
     pub occurrence: u64,
-    /// The number of the attempt.
     pub attempt: u32,
 }
 

@@ -36,10 +36,6 @@ pub(super) struct SimClock {
 }
 
 impl SimClock {
-    fn of_program(&self) -> Self {
-        Self { asleep: Arc::default(), wakes: Arc::default(), ..self.clone() }
-    }
-
     pub(super) fn nanos(&self) -> u64 {
         self.time.load(Ordering::Relaxed)
     }
@@ -127,7 +123,8 @@ impl Program {
     ) -> Result<Arc<Self>, StartError> {
         let mut parts = builder.checked()?;
         parts.spawner = None;
-        let clock = world.0.clock.of_program();
+        let (asleep, wakes) = (Arc::default(), Arc::default());
+        let clock = SimClock { asleep, wakes, ..world.0.clock.clone() };
         let program = Arc::new(Self {
             number,
             lease: parts.settings.visibility,
