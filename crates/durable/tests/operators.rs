@@ -164,7 +164,7 @@ fn a_kind_and_all_of_them_can_be_paused() {
     // Another kind continues.
     timers.after(secs(0)).schedule_bytes(crate::common::PACE, "").unwrap();
     wait_acked(&timers, 3);
-    assert!(matches!(operator.pause(""), Err(Error::Key(_))), "it would pause all kinds");
+    assert!(matches!(operator.pause(""), Err(Error::Invalid(_))), "it would pause all kinds");
     assert!(operator.pause_all().unwrap());
     assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
     // A program that starts sees the pause before it leases any job.

@@ -4,7 +4,7 @@ use crate::common::{
     FaultyStore, KIND, World, done, key, millis, secs, telling, wait_acked, wait_all, wait_until,
 };
 use std::collections::BTreeSet;
-use wheelhouse_durable::store::{Key, MemoryStore, Store};
+use wheelhouse_durable::store::{Key, MemoryStore, Store, StoreError};
 use wheelhouse_durable::{Cancel, Durable, Error, EventKind, Handlers, Next, StartError, Stop};
 
 fn three() -> (World, [MemoryStore; 3]) {
@@ -110,7 +110,7 @@ fn is_reported(world: &World, what: &str) -> bool {
 fn refused(stores: &[MemoryStore], says: &str) {
     let started = Durable::builder(Handlers::new()).start_shards(stores.iter().cloned());
     let error = started.expect_err("it is refused");
-    assert!(matches!(error, StartError::Shard(_)), "{error}");
+    assert!(matches!(error, StartError::Store(StoreError::Refused(_))), "{error}");
     assert!(error.to_string().contains(says), "{error}");
 }
 

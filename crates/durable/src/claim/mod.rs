@@ -9,8 +9,8 @@
 //!
 //! The thread polls a [`Scheduler`]. Its wheel contains the times of messages, not the jobs: the
 //! time of the next claim, which is the next `visible_at` that the last claim returned; the renewal
-//! of leases; and a poll each second in case the store cannot wake the claimer. The pool of workers
-//! takes no part in this: even if all workers are in handlers for hours, leases are renewed.
+//! of leases; and a poll each second in case the store cannot wake the claimer. So leases are
+//! renewed even if all workers are in handlers for hours.
 //!
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
 //! that is full does not block the other. The lane whose last claim leased jobs is asked last, so
@@ -21,12 +21,8 @@
 //! ([`lease`](crate::lease)), and by the catch-up rate. It begins the runs that would begin at
 //! once, see [`waiting`].
 
-mod ended;
-mod future;
 mod judge;
 mod lane;
-mod letters;
-mod rate;
 mod run;
 mod upkeep;
 mod waiting;
@@ -43,14 +39,13 @@ use crate::store::{
 };
 use crate::timers::{Paused, Shared, Timers};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lane::{LATE, LaneClaims};
-use letters::Letters;
+use lane::{LATE, LaneClaims, Rate};
 use parking_lot::FairMutexGuard;
-use rate::Rate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use upkeep::Letters;
 use waiting::{MayBegin, Ready};
 use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
 use work::{Claimed, Task};
@@ -64,7 +59,6 @@ const MOST_IN_CLAIM: usize = 512;
 /// waits at least this long before the next claim.
 const STANDS: Duration = Duration::from_millis(50);
 
-/// Why the wheel accepts each message.
 const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
 
 pub(crate) struct Claimer {
@@ -72,7 +66,6 @@ pub(crate) struct Claimer {
     pub(crate) waiting: Arc<Waiting>,
     /// The connection that claims jobs. Not in [`Shared`], whose handles outlive this thread.
     store: SharedStore,
-    /// Its wheel contains the deadline of each message.
     scheduler: Scheduler,
     wheel: Handle,
     /// Ends the sleep of the thread. Kept here, since a clock that is set by hand keeps only a weak

@@ -1,23 +1,24 @@
-//! The run of a job that has begun: the call of a handler that is a closure. The run of an async
-//! handler is in [`future`](super::future).
+//! The run of a job that has begun: the call of a closure, or the future of an async handler.
 
-use super::ended::End;
-use super::future::HandlerFuture;
-use super::work::{Task, begins};
-use crate::handlers::{DurableRun, Failure, Handler, Next, Occurrence};
-use crate::lease::{Lane, Mark};
+use super::work::{End, Task, begins};
+use crate::error::Failure;
+use crate::handlers::{DurableRun, Handler, Next, Occurrence, RunFuture};
+use crate::lease::{JobLease, Lane, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::{Again, Outcome, When};
 use std::borrow::Cow;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use wheelhouse_service::Moment;
+use wheelhouse_service::future::Sleep;
 use wheelhouse_service::internal::guarded;
 
-pub(super) type Answer = Result<Next, Failed>;
+type Answer = Result<Next, Failed>;
 
-pub(super) enum Failed {
+enum Failed {
     Error(String),
     /// The job is not retried.
     Stop(String),
@@ -26,17 +27,17 @@ pub(super) enum Failed {
 
 impl Failed {
     /// Converts a failure to text. This calls code of the user, which may panic.
-    pub(super) fn of(failure: Failure) -> Self {
+    fn of(failure: Failure) -> Self {
         let why = failure.to_string();
         if failure.is_final() { Self::Stop(why) } else { Self::Error(why) }
     }
 }
 
 /// The span of a run. Nothing without the feature `tracing`.
-pub(super) struct Span(#[cfg(feature = "tracing")] tracing::Span);
+struct Span(#[cfg(feature = "tracing")] tracing::Span);
 
 impl Span {
-    pub(super) fn in_scope<T>(&self, code: impl FnOnce() -> T) -> T {
+    fn in_scope<T>(&self, code: impl FnOnce() -> T) -> T {
         #[cfg(feature = "tracing")]
         let _entered = self.0.enter();
         code()
@@ -89,7 +90,7 @@ impl Task {
     }
 
     /// Counts the run, whose handler is to be called now. Returns `None` if its lease has run out.
-    pub(super) fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
+    fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
         let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
         let began = self.shared().clock.now();
         // Too late: the commit, or the wait for this worker, took longer than the lease. If another
@@ -108,12 +109,12 @@ impl Task {
         Some((occurrence, began))
     }
 
-    pub(super) fn run_of(&self, occurrence: Occurrence) -> DurableRun<'_> {
+    fn run_of(&self, occurrence: Occurrence) -> DurableRun<'_> {
         let (timers, lease) = (Cow::Borrowed(&self.timers), Cow::Borrowed(&self.lease));
         DurableRun { timers, lease, due: self.job.due, occurrence }
     }
 
-    pub(super) fn span(&self) -> Span {
+    fn span(&self) -> Span {
         Span(
             #[cfg(feature = "tracing")]
             tracing::info_span!(
@@ -123,7 +124,7 @@ impl Task {
         )
     }
 
-    pub(super) fn answered(&mut self, answer: Answer, began: Moment, occurrence: Occurrence) {
+    fn answered(&mut self, answer: Answer, began: Moment, occurrence: Occurrence) {
         let shared = self.shared();
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
@@ -185,4 +186,159 @@ fn bounded(mut reason: String) -> String {
         reason += &rest;
     }
     reason
+}
+
+/// The future that an executor polls. The first poll calls the handler. It is ready when the
+/// handler's future is ready, or was dropped because the run must end.
+///
+/// Each event that must end the run wakes this future, by [`JobLease::wake`]. The next poll then
+/// drops the handler's future. So only the executor drops it, and never while it is polled.
+struct HandlerFuture {
+    task: Task,
+    /// `None` before the handler is called, and when the run has ended.
+    call: Option<Call>,
+}
+
+struct Call {
+    future: RunFuture,
+    occurrence: Occurrence,
+    began: Moment,
+    /// Ready when the lease ends, as last known, or the limit is reached.
+    sleep: Option<Sleep>,
+    span: Span,
+}
+
+/// Why a future is dropped before it is ready.
+enum Reason {
+    /// Another program has the job, or may have it.
+    Lost,
+    TimedOut,
+    /// The program no longer waits for it: the time of a `stop_within` is over.
+    Abandoned,
+}
+
+impl Call {
+    fn limit(&self, lease: &JobLease) -> Option<Moment> {
+        self.began.checked_add(lease.limit?)
+    }
+
+    fn must_end(&self, lease: &JobLease, now: Moment) -> Option<Reason> {
+        if lease.has(Mark::Abandoned) {
+            Some(Reason::Abandoned)
+        } else if lease.is_lost(now) {
+            Some(Reason::Lost)
+        } else {
+            self.limit(lease).filter(|limit| *limit <= now).map(|_| Reason::TimedOut)
+        }
+    }
+
+    /// Polls the handler's future. An error is converted to text here, within the guard: the user's
+    /// `Display` may panic too.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+        let future = self.future.as_mut();
+        self.span.in_scope(|| {
+            guarded(|| future.poll(context).map(|answer| answer.map_err(Failed::of)))
+                .unwrap_or_else(|message| Poll::Ready(Err(Failed::Panic(message))))
+        })
+    }
+}
+
+impl HandlerFuture {
+    fn new(task: Task) -> Self {
+        Self { task, call: None }
+    }
+
+    /// Calls the handler. Returns `false` if the run has ended already.
+    fn call(&mut self) -> bool {
+        let Some((occurrence, began)) = self.task.begin_call() else { return false };
+        let payload = std::mem::take(&mut self.task.job.payload);
+        let Some(Handler::Async(handler)) = self.task.shared().handlers.get(&self.task.job.kind)
+        else {
+            unreachable!("it is claimed for the lane of its handler")
+        };
+        let (run, span) = (self.task.run_of(occurrence).into_owned(), self.task.span());
+        match span.in_scope(|| guarded(|| handler(run, payload))) {
+            Ok(future) => {
+                self.call = Some(Call { future, occurrence, began, sleep: None, span });
+                true
+            }
+            Err(message) => {
+                self.task.answered(Err(Failed::Panic(message)), began, occurrence);
+                false
+            }
+        }
+    }
+
+    /// Polls the handler's future, after checking whether the run must end. Ready with the answer
+    /// of the handler, or with the reason why the future must be dropped.
+    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<Result<Answer, Reason>> {
+        let Some(call) = &mut self.call else { unreachable!("its handler was called") };
+        let (lease, shared) = (&self.task.lease, self.task.shared());
+        // Registered before the check: an event after the check finds the waker.
+        lease.wake_by(context.waker());
+        if let Some(reason) = call.must_end(lease, shared.clock.now()) {
+            return Poll::Ready(Err(reason));
+        }
+        if let Poll::Ready(answer) = call.poll(context) {
+            return Poll::Ready(Ok(answer));
+        }
+        let service = &self.task.waiting().service;
+        loop {
+            let until = lease.until();
+            let next = call.limit(lease).map_or(until, |limit| limit.min(until));
+            let sleep = call.sleep.get_or_insert_with(|| service.sleep_until(next));
+            match Pin::new(sleep).poll(context) {
+                Poll::Pending => return Poll::Pending,
+                // The service is being stopped, or the time is out of range. The claimer wakes the
+                // future instead: see `Claimer::watch`.
+                Poll::Ready(Err(_)) => return Poll::Pending,
+                Poll::Ready(Ok(())) => call.sleep = None,
+            }
+            // If the lease was renewed, the loop sleeps again.
+            if let Some(reason) = call.must_end(lease, shared.clock.now()) {
+                return Poll::Ready(Err(reason));
+            }
+        }
+    }
+
+    fn end(&mut self, ended: Result<Answer, Reason>) {
+        let Some(Call { future, occurrence, began, span, .. }) = self.call.take() else { return };
+        span.in_scope(|| guarded(|| drop(future)).unwrap_or_default());
+        let answer = match ended {
+            Ok(answer) => answer,
+            Err(Reason::Lost) => return self.task.lose(),
+            // The lease runs out, and the attempt counts.
+            Err(Reason::Abandoned) => return self.task.withdraw(),
+            Err(Reason::TimedOut) => {
+                let lease = &self.task.lease;
+                let limit = lease.limit.unwrap_or_default();
+                // Unless the claimer has reported it.
+                if lease.mark(Mark::TimedOut) {
+                    self.task.shared().reporter.job(&lease.name, EventKind::TimedOut(limit));
+                }
+                Err(Failed::Error(format!("it reached its limit of {limit:?} and was dropped")))
+            }
+        };
+        self.task.answered(answer, began, occurrence);
+    }
+}
+
+impl Future for HandlerFuture {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.call.is_none() && !self.call() {
+            return Poll::Ready(());
+        }
+        self.poll_call(context).map(|ended| self.end(ended))
+    }
+}
+
+impl Drop for HandlerFuture {
+    /// If the executor drops it before it is ready, the run has failed. If the handler was not
+    /// called yet, the drop of the task releases the job.
+    fn drop(&mut self) {
+        let why = "its executor dropped it before it was ready".to_owned();
+        self.end(Ok(Err(Failed::Error(why))));
+    }
 }

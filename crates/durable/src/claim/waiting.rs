@@ -13,17 +13,15 @@
 //! claims of N stores at a time may begin runs for up to N times as long. A future occupies no
 //! thread, so it begins as soon as fewer futures than the limit are in flight.
 //!
-//! If no job waits, the claim itself begins the runs that would begin at once, without the queue
-//! and the commit of a `Begin`. The other jobs of a claim that may begin at once do so in one
-//! commit of the claimer. One worker must keep the order of jobs, so there they begin in the
-//! commits of the committer: those of two connections could overtake one another.
+//! If no job waits, the claim itself begins the runs that would begin at once, without the commit
+//! of a `Begin`. The other jobs of a claim that may begin at once do so in one commit of the
+//! claimer. One worker must keep the order of jobs, so there they begin in the commits of the
+//! committer: those of two connections could overtake one another.
 //!
-//! A job that has lost its lease repeatedly may be the job that kills the process. Jobs that ran at
-//! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
-//! kills the process does not use up the attempts of the others.
+//! A job that has lost its lease repeatedly may be the job that kills the process. Such suspects
+//! begin one at a time, so that it does not use up the attempts of others that ran with it.
 
-use super::ended::End;
-use super::work::Task;
+use super::work::{End, Task};
 use crate::lease::{AHEAD, Lane, Paces};
 use crate::store::Kinds;
 use parking_lot::{Condvar, Mutex, MutexGuard};

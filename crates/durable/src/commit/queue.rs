@@ -41,54 +41,27 @@ pub(crate) trait Receives: Send {
 /// A change to commit, and the receiver of its outcome.
 pub(crate) type Pending = (Change, Box<dyn Receives>);
 
-#[derive(Default)]
-pub(super) struct Batch {
-    pub(super) changes: Vec<Change>,
-    recipients: Vec<Box<dyn Receives>>,
-}
-
-impl Batch {
-    pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    pub(super) fn push(&mut self, (change, recipient): Pending) {
-        self.changes.push(change);
-        self.recipients.push(recipient);
-    }
-
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.changes.append(&mut other.changes);
-        self.recipients.append(&mut other.recipients);
-    }
-
-    pub(super) fn into_pairs(self) -> impl Iterator<Item = Pending> {
-        self.changes.into_iter().zip(self.recipients)
-    }
-
-    /// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless it
-    /// is empty: each payload is smaller.
-    pub(super) fn split(&mut self, most: usize) -> Self {
-        let mut bytes = 0;
-        let fits = |change: &&Change| {
-            bytes += if let Change::Put(put) = change { put.payload.len() } else { 0 };
-            bytes <= MOST_BYTES
-        };
-        let rest = self.changes.iter().take(most).take_while(fits).count();
-        let (changes, recipients) = (self.changes.split_off(rest), self.recipients.split_off(rest));
-        let later = Self { changes, recipients };
-        std::mem::replace(self, later)
-    }
+/// Takes out up to `most` changes and [`MOST_BYTES`], from the front. At least one, unless there is
+/// none: each payload is smaller.
+fn split(changes: &mut Vec<Pending>, most: usize) -> Vec<Pending> {
+    let mut bytes = 0;
+    let fits = |(change, _): &&Pending| {
+        bytes += if let Change::Put(put) = change { put.payload.len() } else { 0 };
+        bytes <= MOST_BYTES
+    };
+    let rest = changes.iter().take(most).take_while(fits).count();
+    let later = changes.split_off(rest);
+    std::mem::replace(changes, later)
 }
 
 #[derive(Default)]
 struct Inner {
     /// Renewals of leases: first, since a lease may end while they wait. They form a separate
     /// batch: another change may fail, or wait for a lock, and all leases would be lost.
-    first: Batch,
-    waiting: Batch,
+    first: Vec<Pending>,
+    waiting: Vec<Pending>,
     /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.
-    last: Batch,
+    last: Vec<Pending>,
     /// Changes of callers are refused.
     closed: bool,
     /// All changes are refused, since no further batch is committed.
@@ -158,7 +131,7 @@ impl Queue {
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.
     pub(crate) fn put_patiently(&self, change: Change, recipient: impl Receives + 'static) {
-        let is_full = |inner: &Inner| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
+        let is_full = |inner: &Inner| inner.waiting.len() >= MOST_WAITING && !inner.closed;
         #[cfg(feature = "sim")]
         if let Some(simulation) = crate::simulated::current() {
             simulation.wait(&|| !is_full(&self.inner.lock()));
@@ -199,7 +172,11 @@ impl Queue {
     /// Returns the next batch: the renewals that have arrived. If there are none: the kept changes,
     /// which it takes, then those that have arrived, with begins last. Waits until a change
     /// arrives, but for at most `patience` if it is given. `None` if the queue is closed and empty.
-    pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
+    pub(super) fn take(
+        &self,
+        kept: &mut Vec<Pending>,
+        patience: Option<Duration>,
+    ) -> Option<Vec<Pending>> {
         let mut inner = self.inner.lock();
         inner.busy = !kept.is_empty();
         debug_assert!(!inner.busy || !inner.led, "no caller leads while the committer is busy");
@@ -213,15 +190,15 @@ impl Queue {
                 }
             }
         }
-        let mut batch = inner.first.split(MOST_IN_BATCH);
+        let mut batch = split(&mut inner.first, MOST_IN_BATCH);
         if batch.is_empty() {
             batch = std::mem::take(kept);
             // At least one: callers must see that the store fails, even if the kept changes fill a
             // batch.
-            let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
-            batch.append(inner.waiting.split(room));
-            batch.append(inner.last.split(MOST_IN_BATCH));
-            inner.crowded = batch.changes.len() > 1;
+            let room = MOST_IN_BATCH.saturating_sub(batch.len()).max(1);
+            batch.append(&mut split(&mut inner.waiting, room));
+            batch.append(&mut split(&mut inner.last, MOST_IN_BATCH));
+            inner.crowded = batch.len() > 1;
         }
         inner.busy = true;
         drop(inner);

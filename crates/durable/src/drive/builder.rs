@@ -1,7 +1,6 @@
 //! Configuration.
 
-use super::Durable;
-use super::parts::{Parts, Spawner};
+use super::{Durable, Parts, Spawner};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
@@ -12,10 +11,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
-
-/// The most async runs in flight by default. It is the most renewals in a commit, so one commit
-/// renews the leases of all runs.
-const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
 const ATTEMPTS: u32 = 20;
 
@@ -70,19 +65,16 @@ impl Durable {
             clock: Arc::new(MonotonicClock::new()),
             workers: 4,
             max_in_flight: None,
-            async_runs: ASYNC_RUNS,
+            // One commit renews the leases of all runs.
+            async_runs: MOST_IN_BATCH,
             spawner: None,
             settings,
             observer: None,
         }
     }
 
-    /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
-    /// trait `DurableExt` in `wheelhouse-store-sqlite`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Builder::start`].
+    /// Starts with the defaults of a [`Builder`], or returns the errors of [`Builder::start`]. For
+    /// a SQLite file, use `Durable::open` of the trait `DurableExt` in `wheelhouse-store-sqlite`.
     pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
         Self::builder(handlers).start(store)
     }
@@ -107,33 +99,28 @@ impl Builder {
     }
 
     /// Sets the number of threads that run handlers: 4 by default. They also poll the futures of
-    /// [async handlers](Handlers::on_async). If those are [spawned elsewhere](Self::spawn_on), a
-    /// thread is needed only for the moment when a run is handed over.
+    /// [async handlers](Handlers::on_async), or [pass them on](Self::spawn_on).
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
     /// Sets the most runs of [async handlers](Handlers::on_async) that are in flight at a time:
-    /// 1,024 by default. No more of their jobs are leased, so other programs run the rest.
-    ///
-    /// The lease of each is renewed three times in a [visibility
-    /// timeout](Self::visibility_timeout), in one commit for 1,024 runs. At most 16 MiB of payloads
-    /// of async handlers are leased from a store at a time.
+    /// 1,024 by default. No more of their jobs are leased, so other programs run the rest. One
+    /// commit renews the leases of 1,024 runs.
     pub fn async_runs(mut self, runs: usize) -> Self {
         self.async_runs = runs;
         self
     }
 
-    /// Hands the runs of [async handlers](Handlers::on_async) to an executor, which polls each
-    /// until it is ready. Without this, the [`workers`](Self::workers) poll them: there, futures
-    /// that need the reactor or the timers of a runtime panic. The function must return soon.
-    /// [`Handlers::on_async`] has an example with tokio.
+    /// Hands the runs of [async handlers](Handlers::on_async), where an example is, to an executor,
+    /// which polls each until it is ready. Without this, the [`workers`](Self::workers) poll them:
+    /// there, futures that need the reactor or the timers of a runtime panic. The function must
+    /// return soon.
     ///
     /// If the executor drops a run before it began, the job is released, and due again after a
-    /// third of the [visibility timeout](Self::visibility_timeout); an
-    /// [event](crate::EventKind::Dropped) reports it. If it drops it later, the run has failed, and
-    /// is retried.
+    /// third of the [visibility timeout](Self::visibility_timeout)
+    /// ([`Dropped`](crate::EventKind::Dropped)). If it drops it later, the run has failed.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
         self.spawner = Some(Box::new(spawn));
         self
@@ -141,11 +128,11 @@ impl Builder {
 
     /// Sets the most jobs that this program leases at a time, including those that wait for a
     /// worker: 64 for each worker by default. A higher limit allows larger claims. Jobs of async
-    /// handlers have [a separate limit](Self::async_runs).
+    /// handlers have [a separate limit](Self::async_runs). For each of the two, at most 16 MiB of
+    /// payloads are leased from a store at a time.
     ///
     /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
-    /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
-    /// with a free worker. At most 16 MiB of payloads are leased from a store at a time.
+    /// of a second, judging by earlier runs. So other programs run jobs whose handlers take long.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self
@@ -169,17 +156,17 @@ impl Builder {
         self
     }
 
-    /// Sets the time after which a handler is reported as [still
-    /// running](crate::EventKind::StillRunning), and as [slow](crate::EventKind::Slow) when it
-    /// ends: 30 s by default. Handlers are checked at each [poll](Self::poll).
+    /// Sets the time after which a handler is reported as
+    /// [`StillRunning`](crate::EventKind::StillRunning), and as [`Slow`](crate::EventKind::Slow)
+    /// when it ends: 30 s by default. Handlers are checked at each [poll](Self::poll).
     pub fn slow_after(mut self, time: Duration) -> Self {
         self.settings.slow_after = time;
         self
     }
 
     /// Sets a time limit for each run: none by default. A job can have [its
-    /// own](crate::Plan::limit). A run that reaches its limit is reported as [timed
-    /// out](crate::EventKind::TimedOut).
+    /// own](crate::Plan::limit). An [event](crate::EventKind::TimedOut) reports a run that reaches
+    /// its limit.
     ///
     /// A thread cannot be interrupted, so a closure continues and keeps its worker. Its lease is no
     /// longer renewed, and runs out within the [visibility timeout](Self::visibility_timeout). From
@@ -235,8 +222,7 @@ impl Builder {
     /// # Errors
     ///
     /// If a kind has two handlers, a setting is out of range, the store cannot be reached or cannot
-    /// open a second connection, the store is a [shard](StartError::Shard), or
-    /// a thread cannot be started.
+    /// open a second connection, the store is one of several, or a thread cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }
@@ -269,7 +255,8 @@ impl Builder {
     /// # Errors
     ///
     /// Those of [`start`](Self::start); if there is no store, or none can be reached;
-    /// [`StartError::Shard`] if a store is a different shard, or has jobs and is no shard.
+    /// [`StoreError::Refused`](crate::store::StoreError::Refused) if a store is a different shard,
+    /// or has jobs and is no shard.
     pub fn start_shards(
         self,
         stores: impl IntoIterator<Item = impl Store>,
@@ -278,7 +265,7 @@ impl Builder {
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
         if stores.is_empty() {
-            return Err(StartError::Setting("no stores: jobs are kept in one at least"));
+            return Err(StartError::Setting("no stores: jobs are kept in one at least".into()));
         }
         Durable::assemble(stores, parts)
     }
@@ -306,7 +293,7 @@ impl Builder {
             ),
         ];
         if let Some((_, why)) = refused.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            return Err(StartError::Setting(why));
+            return Err(StartError::Setting(why.to_owned()));
         }
         let handlers = handlers.checked()?;
         let limits = [(max_in_flight, workers), (async_runs, async_runs)];

@@ -3,10 +3,14 @@
 //! A program with another number or order of stores than earlier programs would look up keys in
 //! wrong stores: it would find no job to cancel, and schedule a second one under the same key. So
 //! each store keeps a row with its shard number and the number of shards. A store that is opened as
-//! another shard is refused.
+//! another shard is refused. A store may also be unreachable or empty when a program starts on
+//! several, or lose its data later.
 
-use crate::error::StartError;
-use crate::store::{Change, Key, Put, SHARD, SHARD_KEY, Store, StoreError};
+use crate::store::{
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Put, SHARD,
+    SHARD_KEY, Store, StoreError, Timestamp, Waker, forward_reads,
+};
+use std::time::Duration;
 
 /// The number of a shard, from 0, and the number of shards.
 #[derive(Clone, Copy)]
@@ -18,13 +22,13 @@ pub(super) struct ShardNumber {
 impl ShardNumber {
     /// Refuses a store that is a different shard, or that has jobs and is no shard. Changes
     /// nothing. Returns `true` if the store is empty and will become a shard.
-    pub(super) fn check(self, store: &mut dyn Store) -> Result<bool, StartError> {
+    fn check(self, store: &mut dyn Store) -> Result<bool, StoreError> {
         match said(store)? {
             None if self.of == 1 => Ok(false),
             None if count(store)? == 0 => Ok(true),
             // Another program has marked it since.
             None if said(store)?.is_some() => Ok(false),
-            None => Err(StartError::Shard(format!(
+            None => Err(StoreError::Refused(format!(
                 "a store that has jobs or dead letters cannot become {}: their keys may belong to \
                  other shards; use empty stores or new queues, and let these jobs finish",
                 self.text()
@@ -34,7 +38,7 @@ impl ShardNumber {
     }
 
     /// Returns the error for a store that is empty while other shards have jobs.
-    pub(super) fn lost(self) -> StoreError {
+    fn lost(self) -> StoreError {
         let why = format!(
             "{} is empty, and other shards have jobs: its data were lost, or it is a different \
              store than before. It is used as a new store from now on; if it had jobs, stop and \
@@ -45,7 +49,7 @@ impl ShardNumber {
     }
 
     /// Writes the shard number to a store that has none.
-    pub(super) fn mark(self, store: &mut dyn Store) -> Result<(), StartError> {
+    fn mark(self, store: &mut dyn Store) -> Result<(), StoreError> {
         if said(store)?.is_none() {
             // If another program was first, its row stays.
             let row = Put::reserved(key(), SHARD, self.text().into_bytes());
@@ -54,11 +58,11 @@ impl ShardNumber {
         self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
     }
 
-    fn compare(self, found: &str) -> Result<(), StartError> {
+    fn compare(self, found: &str) -> Result<(), StoreError> {
         if found == self.text() {
             return Ok(());
         }
-        Err(StartError::Shard(format!(
+        Err(StoreError::Refused(format!(
             "a store that is {found} was opened as {}: start with all the stores that it belongs \
              to, in the same order in every program",
             self.text()
@@ -80,17 +84,134 @@ impl ShardNumber {
     }
 }
 
-fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
+fn said(store: &mut dyn Store) -> Result<Option<String>, StoreError> {
     Ok(store.find(&key())?.and_then(|row| row.shard()))
 }
 
 /// Counts rows, up to two, and dead letters, up to one. A shard has a row with its number.
-pub(super) fn count(store: &mut dyn Store) -> Result<usize, StoreError> {
+fn count(store: &mut dyn Store) -> Result<usize, StoreError> {
     Ok(store.scan(None, 2)?.len() + store.dead(None, 1)?.len())
 }
 
 fn key() -> Key {
     Key::new(SHARD_KEY).expect("it is not too long")
+}
+
+/// A store whose shard number was read, or will be at its first call. Also the error to report if
+/// the store is empty while other shards have jobs.
+pub(super) type Asked = (Box<dyn Store>, Option<StoreError>);
+
+/// Reads the shard number of each store before any store is marked, so that a refusal changes no
+/// store. A store that cannot be reached is read at its first call, if another can be reached. If
+/// none can be, returns the error of the last one.
+pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StoreError> {
+    let of = stores.len();
+    let number = |shard| ShardNumber { shard, of };
+    let (mut answers, mut used) = (Vec::with_capacity(of), false);
+    for (shard, store) in (0..).zip(&mut stores) {
+        let answer = reached(number(shard).check(store))?;
+        if let Ok(false) = answer {
+            used |= reached(count(store))?.is_ok_and(|rows| rows > 1);
+        }
+        answers.push(answer);
+    }
+    if answers.iter().all(Result::is_err) {
+        answers.pop().transpose()?;
+    }
+    if of == 1 {
+        return Ok(stores.into_iter().map(|store| (store, None)).collect());
+    }
+    let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
+        let number = number(shard);
+        // It may have become unreachable since.
+        let marked = match answer {
+            Ok(is_new) => reached(number.mark(&mut store))?.map(|()| is_new),
+            Err(error) => Err(error),
+        };
+        let (is_asked, is_lost) = (marked.is_ok(), marked.is_ok_and(|is_new| is_new && used));
+        let shard = OneOfSeveral { store, number, is_asked, has_failed: false, used };
+        Ok((Box::new(shard) as Box<dyn Store>, is_lost.then(|| number.lost())))
+    });
+    asked.collect()
+}
+
+/// Separates transient errors of a store, after which it may be called again.
+fn reached<T>(answer: Result<T, StoreError>) -> Result<Result<T, StoreError>, StoreError> {
+    match answer {
+        Err(error) if !error.is_transient() => Err(error),
+        answer => Ok(answer),
+    }
+}
+
+/// One of several stores. If it was unreachable at the start, its shard number is read before its
+/// first call. If a server loses its data while programs run, the next call fails. After that the
+/// shard number is written again before any job: otherwise no program could start on the store.
+struct OneOfSeveral {
+    store: Box<dyn Store>,
+    number: ShardNumber,
+    is_asked: bool,
+    /// `true` if the last commit or claim has failed.
+    has_failed: bool,
+    /// `true` if other shards have jobs.
+    used: bool,
+}
+
+impl OneOfSeveral {
+    fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
+        if !self.is_asked {
+            let is_new = self.number.check(&mut self.store)?;
+            self.number.mark(&mut self.store)?;
+            self.is_asked = true;
+            if is_new && self.used {
+                // Returned once: the next call is carried out.
+                return Err(self.number.lost());
+            }
+        }
+        Ok(&mut *self.store)
+    }
+
+    /// Makes a call that may change jobs.
+    fn change<T>(
+        &mut self,
+        call: impl FnOnce(&mut dyn Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.ask()?;
+        if self.has_failed {
+            self.number.mark(&mut self.store)?;
+        }
+        let answer = call(&mut self.store);
+        self.has_failed = matches!(answer, Err(StoreError::Unavailable(_)));
+        answer
+    }
+}
+
+impl Store for OneOfSeveral {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.change(|store| store.commit(changes))
+    }
+
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+        self.change(|store| store.claim(kinds, limit, visibility))
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    forward_reads!(self => self.ask()?);
+
+    /// If the store was unreachable at the start, and no second connection can be opened yet,
+    /// claims and commits share this one.
+    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let Self { number, is_asked, used, .. } = *self;
+        let second = match self.store.beside() {
+            Err(_) if !is_asked => None,
+            second => second?,
+        };
+        Ok(second.map(|store| -> Box<dyn Store> {
+            Box::new(Self { store, number, is_asked, has_failed: false, used })
+        }))
+    }
 }
 
 #[cfg(test)]

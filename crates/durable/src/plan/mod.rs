@@ -1,16 +1,14 @@
 //! Plans: when a job runs, under which key, and what happens if it is late.
 
-mod cron;
 mod policy;
 
-pub(crate) use cron::CronRule;
 use policy::check_context;
+pub(crate) use policy::{CronRule, Policy, Repeat};
 pub use policy::{Late, Missed, Scheduled};
-pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::{AnswerOf, Commit, random_key};
-use crate::error::Error;
-use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
+use crate::error::{Error, check_kind};
+use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When};
 use crate::{MAX_PAYLOAD, Timers};
 use std::time::Duration;
 
@@ -45,9 +43,7 @@ impl Timers {
 
     /// Plans a periodic job: the first run is a period from now, and later runs follow at whole
     /// periods after the first, without drift. The job ends when it is cancelled, its handler
-    /// returns [`Stop`], or it [expires](Plan::expires).
-    ///
-    /// [`Stop`]: crate::Stop
+    /// returns [`Stop`](crate::Stop), or it [expires](Plan::expires).
     ///
     /// # Errors
     ///
@@ -56,7 +52,7 @@ impl Timers {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
         if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
             let why = format!("the period {period:?} is zero or not in whole milliseconds");
-            return Err(Error::Rule(why));
+            return Err(Error::Invalid(why));
         }
         Ok(self.after(period).repeating(Repeat::Every(millis)))
     }
@@ -70,16 +66,15 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the line cannot be read or has no time in the future, or the zone is unknown;
-    /// [`Error::Store`].
+    /// If the line cannot be read or has no time in the future, or the zone is unknown.
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
         if zone.contains([';', '=']) {
-            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
+            return Err(Error::Invalid(format!("the time zone '{zone}' is not known")));
         }
-        let mut rule = CronRule::new(line, zone).map_err(Error::Rule)?;
+        let mut rule = CronRule::new(line, zone).map_err(Error::Invalid)?;
         let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
+        let none = || Error::Invalid(format!("the cron line '{line}' has no time in the future"));
         let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeating(Repeat::Cron { line, zone }))
     }
@@ -114,9 +109,8 @@ impl<'t> Plan<'t> {
     }
 
     /// Sets the key. If a job has it already, that job stays as it is, and this plan is dropped.
-    /// For jobs that a program schedules at each start: the first start creates the job, and an
-    /// occurrence that was missed while no program ran still takes place. The result is
-    /// [`Created`](Scheduled::Created) or [`Kept`](Scheduled::Kept).
+    /// For jobs that a program schedules at each start: an occurrence that was missed while no
+    /// program ran still takes place.
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
         self.at_each_start(key, false)
     }
@@ -129,9 +123,6 @@ impl<'t> Plan<'t> {
     ///   crash interrupted, if its lease has run out.
     /// * If the job is running, that run continues, and the new schedule begins after it.
     /// * A job that was cancelled while it runs is scheduled again.
-    ///
-    /// The result is [`Created`](Scheduled::Created), [`Kept`](Scheduled::Kept) or
-    /// [`Changed`](Scheduled::Changed).
     ///
     /// Reads the job from the store first. If an overdue occurrence is handed out at that moment,
     /// it may run twice. A change during a run replaces the job, so that run is not repeated. If it
@@ -156,8 +147,8 @@ impl<'t> Plan<'t> {
 
     fn at_each_start(self, key: impl AsRef<[u8]>, updates: bool) -> Plan<'t, Scheduled> {
         let Self { timers, when, policy, .. } = self;
-        let (key, answer) =
-            (Key::new(key).map(Some), |outcome, _: &Key| Ok(Scheduled::of(outcome)));
+        let answer = |outcome, _: &Key| Ok(Scheduled::of(outcome));
+        let key = Key::new(key).map(Some);
         Plan { timers, when, key, replace: updates, updates, policy, answer }
     }
 }
@@ -176,18 +167,14 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// Sets the number of attempts, instead of that of [`Builder::backoff`].
-    ///
-    /// [`Builder::backoff`]: crate::Builder::backoff
+    /// Sets the number of attempts, instead of [`Builder::backoff`](crate::Builder::backoff).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.policy.max_attempts = Some(attempts.max(1));
         self
     }
 
-    /// Sets how long a run may take, instead of [`Builder::limit`], rounded up to a millisecond.
-    /// Programs of versions without this limit do not run the job.
-    ///
-    /// [`Builder::limit`]: crate::Builder::limit
+    /// Sets how long a run may take, instead of [`Builder::limit`](crate::Builder::limit), rounded
+    /// up to a millisecond. Programs of versions without this limit do not run the job.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.policy.limit = Some(limit.max(Duration::from_millis(1)));
         self
@@ -235,29 +222,21 @@ impl<A> Plan<'_, A> {
     /// If the key, kind or payload is refused.
     pub fn put(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Error> {
         let (kind, payload) = (kind.into(), payload.into());
-        if !is_kind(&kind) {
-            return Err(Error::Kind(kind));
-        }
+        check_kind(&kind).map_err(Error::Invalid)?;
         if payload.len() > MAX_PAYLOAD {
-            return Err(Error::Payload(format!(
+            return Err(Error::Invalid(format!(
                 "a payload of {} bytes is too long, at most {MAX_PAYLOAD} are allowed: store it \
                  elsewhere and schedule a reference to it",
                 payload.len()
             )));
         }
-        check_context(&self.policy.context).map_err(Error::Context)?;
+        check_context(&self.policy.context).map_err(Error::Invalid)?;
         let key = self.key?.unwrap_or_else(random_key);
         if key.is_reserved() {
-            return Err(Error::Reserved(key));
+            return Err(Error::reserved(&key));
         }
-        Ok(Put {
-            key,
-            kind,
-            payload,
-            policy: self.policy.to_text(),
-            when: self.when,
-            replace: self.replace,
-        })
+        let (policy, when, replace) = (self.policy.to_text(), self.when, self.replace);
+        Ok(Put { key, kind, payload, policy, when, replace })
     }
 
     /// Schedules the job with bytes as its payload, and blocks until that is durable. In an async
@@ -265,8 +244,7 @@ impl<A> Plan<'_, A> {
     ///
     /// # Errors
     ///
-    /// [`Error::Duplicate`]; if the key, kind or payload is refused; [`Error::Store`];
-    /// [`Error::Stopped`].
+    /// [`Error::Duplicate`]; if the key, kind or payload is refused; those of all [`Timers`].
     pub fn schedule_bytes(
         self,
         kind: impl Into<Kind>,
@@ -338,5 +316,5 @@ impl<A> Plan<'_, A> {
 
 #[cfg(feature = "serde")]
 fn unwritable(error: serde_json::Error) -> Error {
-    Error::Payload(format!("the payload cannot be written as JSON: {error}"))
+    Error::Invalid(format!("the payload cannot be written as JSON: {error}"))
 }

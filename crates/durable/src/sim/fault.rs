@@ -136,6 +136,7 @@ impl fmt::Display for Strike {
 }
 
 /// Decides where faults strike: by chance, or by a plan.
+#[derive(Default)]
 pub(super) struct Faults {
     rng: Rng,
     plan: Option<Vec<Strike>>,
@@ -166,9 +167,7 @@ impl Faults {
         let mut allowed = [(); 8].map(|()| rng.bool());
         // Most seeds have kills.
         allowed[0] |= rng.bool();
-        let (counts, struck) = (BTreeMap::new(), Vec::new());
-        let (plan, day, budget) = (None, 0, a_day);
-        Self { rng, plan, a_day, day, budget, one_in, countdown, allowed, counts, struck }
+        Self { rng, a_day, budget: a_day, one_in, countdown, allowed, ..Self::default() }
     }
 
     /// Only these.

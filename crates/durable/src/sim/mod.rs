@@ -54,7 +54,6 @@ mod job;
 mod program;
 mod promise;
 mod schedule;
-mod store;
 mod world;
 
 pub use world::World;

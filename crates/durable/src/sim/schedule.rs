@@ -64,7 +64,6 @@ impl World {
             };
             match its {
                 ProgramState::Down(at) => add(*at, Turn::Start(number)),
-                ProgramState::Starting => {}
                 ProgramState::Up(program) => Part::ALL.into_iter().for_each(|part| {
                     add(program.due(part, first), Turn::Run(Arc::clone(program), part));
                 }),
@@ -132,7 +131,7 @@ impl World {
     fn start(&self, number: usize) {
         let depth = {
             let mut state = self.0.state.lock();
-            state.programs[number] = ProgramState::Starting;
+            state.programs[number] = ProgramState::Down(u64::MAX);
             state.frames.len()
         };
         let builder = match number.checked_sub(1) {

@@ -33,6 +33,7 @@ pub(super) struct Inner {
 }
 
 /// Never locked while code of a program or of the user runs.
+#[derive(Default)]
 pub(super) struct State {
     pub(super) rng: Rng,
     pub(super) faults: Faults,
@@ -57,9 +58,8 @@ pub(super) struct Frame {
 }
 
 pub(super) enum ProgramState {
-    /// To be started at this time.
+    /// To be started at this time; never while it is being started.
     Down(u64),
-    Starting,
     Up(Arc<Program>),
 }
 
@@ -68,7 +68,7 @@ impl State {
     pub(super) fn up(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.programs.iter().filter_map(|its| match its {
             ProgramState::Up(program) => Some(program),
-            ProgramState::Down(_) | ProgramState::Starting => None,
+            ProgramState::Down(_) => None,
         })
     }
 }
@@ -101,19 +101,7 @@ impl World {
         clock.time.store(rng.u64(0..1_000_000), Ordering::Relaxed);
         let log = Log { hash: seed, lines: keep.then(Vec::new) };
         let programs = (0..=setups.len()).map(|_| ProgramState::Down(0)).collect();
-        let state = State {
-            rng,
-            faults,
-            log,
-            programs,
-            promises: Promises::default(),
-            frames: Vec::new(),
-            effects: BTreeMap::new(),
-            seen: BTreeSet::new(),
-            broken: None,
-            kinds: BTreeSet::new(),
-            runs: 0,
-        };
+        let state = State { rng, faults, log, programs, ..State::default() };
         Self(Arc::new(Inner {
             thread: thread::current().id(),
             store_clock: StoreClock::new(clock.clone()),

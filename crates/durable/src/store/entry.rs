@@ -103,11 +103,7 @@ impl State {
     }
 
     /// The state with a [number](Self::number), and its lease if it has one; `None` if there is no
-    /// such state.
-    ///
-    /// # Errors
-    ///
-    /// The errors of reading the lease.
+    /// such state. Returns the errors of `lease`.
     pub fn of_number<E>(
         number: i64,
         lease: impl FnOnce() -> Result<Option<Lease>, E>,

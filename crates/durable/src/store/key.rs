@@ -1,8 +1,11 @@
 //! Keys, kinds, tokens and times.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
+use wheelhouse_service::{Clock, MonotonicClock};
 
 /// The key of the row that holds the shard number of a store. It is never due.
 pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
@@ -20,11 +23,8 @@ impl Key {
     /// The longest key, in bytes.
     pub const LONGEST: usize = 512;
 
-    /// Makes a key of these bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidKey`] if `bytes` is empty or longer than [`LONGEST`](Self::LONGEST).
+    /// Makes a key of these bytes. They are refused if they are none, or more than
+    /// [`LONGEST`](Self::LONGEST).
     ///
     /// ```
     /// use wheelhouse_durable::store::Key;
@@ -113,11 +113,6 @@ impl std::error::Error for InvalidKey {}
 /// characters.
 pub type Kind = Arc<str>;
 
-/// Returns `true` if `kind` is valid: 1 to 255 bytes without control characters.
-pub(crate) fn is_kind(kind: &str) -> bool {
-    (1..=255).contains(&kind.len()) && !kind.contains(char::is_control)
-}
-
 /// The kinds that a program has handlers for: sorted, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(Arc<[Kind]>);
@@ -135,20 +130,14 @@ impl Kinds {
     pub fn contains(&self, kind: &str) -> bool {
         self.0.binary_search_by(|its| (**its).cmp(kind)).is_ok()
     }
+}
 
-    /// All kinds, sorted.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Kind> {
-        self.0.iter()
-    }
+/// All kinds, sorted.
+impl Deref for Kinds {
+    type Target = [Kind];
 
-    /// The number of kinds.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns `true` if there are no kinds.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn deref(&self) -> &[Kind] {
+        &self.0
     }
 }
 
@@ -214,6 +203,56 @@ impl From<SystemTime> for Timestamp {
 
 pub(crate) fn millis_up(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+/// The wall clock, for a store within the program. If the wall clock is set back, this clock stops
+/// until the wall clock has caught up, so nothing runs twice or early. Clones share one clock.
+///
+/// A store that outlives the program keeps [`high_water`](Self::high_water) and passes it to
+/// [`at_least`](Self::at_least) at the next start.
+#[derive(Clone)]
+pub struct StoreClock {
+    clock: Arc<dyn Clock>,
+    /// The latest time shown, in milliseconds, rounded down.
+    high: Arc<AtomicU64>,
+}
+
+impl StoreClock {
+    /// The wall clock of `clock`: the machine's, or one that a test sets.
+    pub fn new(clock: impl Clock + 'static) -> Self {
+        Self { clock: Arc::new(clock), high: Arc::default() }
+    }
+
+    /// Shows `high_water` or a later time from now on.
+    pub fn at_least(&self, high_water: Timestamp) {
+        self.high.fetch_max(high_water.as_millis(), Ordering::SeqCst);
+    }
+
+    /// The latest time that was shown, rounded down.
+    pub fn high_water(&self) -> Timestamp {
+        Timestamp::from_millis(self.high.load(Ordering::SeqCst))
+    }
+
+    /// The present, rounded down to be compared with `visible_at`, and rounded up to add delays to.
+    pub fn now(&self) -> (Timestamp, Timestamp) {
+        let wall: SystemTime = self.clock.wall();
+        let down = Timestamp::at_or_before(wall);
+        let high = self.high.fetch_max(down.as_millis(), Ordering::SeqCst);
+        let high = Timestamp::from_millis(high);
+        (down.max(high), Timestamp::from(wall).max(high))
+    }
+}
+
+impl Default for StoreClock {
+    fn default() -> Self {
+        Self::new(MonotonicClock::new())
+    }
+}
+
+impl fmt::Debug for StoreClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreClock").field("high_water", &self.high_water()).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

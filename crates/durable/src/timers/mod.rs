@@ -1,10 +1,9 @@
 //! The handle with which any thread schedules, cancels and moves jobs, and the state behind it.
 
-mod jobs;
-mod pausing;
+mod operators;
 
-pub use jobs::{JobState, Jobs};
-pub(crate) use pausing::Paused;
+pub(crate) use operators::Paused;
+pub use operators::{JobState, Jobs};
 
 use crate::commit::{AnswerOf, Commit, Queue, SharedStore, answered, random_key};
 use crate::error::Error;
@@ -76,6 +75,11 @@ pub enum Cancel {
 /// Most methods return when the change is durable. Methods named `submit` return a [`Commit`] at
 /// once. A [callback for events](crate::Builder::on_event) must not wait for a change, since the
 /// thread that commits may have called it.
+///
+/// # Errors
+///
+/// If the store fails, calls return [`Error::Store`], and changes after a stop [`Error::Stopped`].
+/// Calls that take a key also return [`Error::Invalid`]. Each method lists only its other errors.
 #[derive(Clone)]
 pub struct Timers {
     shards: Arc<[Shared]>,
@@ -106,35 +110,23 @@ impl Timers {
 
     /// Returns the index, from 0, of the [store](crate::Builder::start_shards) that keeps a key:
     /// for changes that you commit in your own transaction. Messages count stores from 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`].
     pub fn shard_of(&self, key: impl AsRef<[u8]>) -> Result<usize, Error> {
         Ok(Key::new(key)?.shard_of(self.shards.len()))
     }
 
     /// The store's clock, rounded down. With several stores, the clock of the first that answers.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut failed: Vec<(&Shared, StoreError)> = Vec::new();
-        for shard in &*self.shards {
+        let mut failed = Vec::new();
+        let now = self.shards.iter().find_map(|shard| {
             let asked = shard.store.lock().now();
-            match asked {
-                Ok(now) => {
-                    // The caller does not see these errors, and some are returned only once.
-                    for (shard, error) in failed {
-                        shard.reporter.report_failure(&error);
-                    }
-                    return Ok(now);
-                }
-                Err(error) => failed.push((shard, error)),
-            }
+            asked.map_err(|error| failed.push((shard, error))).ok()
+        });
+        if now.is_some() {
+            // The caller does not see these errors, and some are returned only once.
+            failed.iter().for_each(|(shard, error)| shard.reporter.report_failure(error));
         }
-        Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| error.into()))
+        let first = || failed.into_iter().next().map_or(Error::Stopped, |(_, error)| error.into());
+        now.ok_or_else(first)
     }
 
     /// Schedules up to 512 jobs in one commit, and waits until it is durable. After a crash either
@@ -159,7 +151,7 @@ impl Timers {
     /// # Errors
     ///
     /// [`Error::Store`], also if the jobs are too many, or belong to several
-    /// [stores](Self::shard_of); [`Error::Reserved`]; [`Error::Stopped`].
+    /// [stores](Self::shard_of); [`Error::Invalid`] if a key is reserved.
     pub fn schedule_all(
         &self,
         jobs: impl IntoIterator<Item = Put>,
@@ -167,33 +159,26 @@ impl Timers {
         /// A store on Redis carries out more changes in several steps.
         const MOST: usize = 512;
         let refused = |why: String| Err(Error::from(StoreError::Refused(why)));
+        let jobs: Vec<Put> = jobs.into_iter().collect();
+        let Some(first) = jobs.first() else { return Ok(Vec::new()) };
+        if jobs.len() > MOST {
+            return refused(format!("{} jobs in one commit: at most {MOST}", jobs.len()));
+        }
+        if let Some(job) = jobs.iter().find(|job| job.key.is_reserved()) {
+            return Err(Error::reserved(&job.key));
+        }
+        let shard = self.shard(&first.key);
+        if jobs.iter().any(|job| !std::ptr::eq(self.shard(&job.key), shard)) {
+            let why = "the jobs of one commit belong to several stores: choose keys with the same \
+                       `shard_of`";
+            return refused(why.into());
+        }
         let changes: Vec<Change> = jobs.into_iter().map(Change::Put).collect();
-        if changes.len() > MOST {
-            return refused(format!("{} jobs in one commit: at most {MOST}", changes.len()));
-        }
-        let mut shard = None;
-        for change in &changes {
-            let Change::Put(Put { key, .. }) = change else { unreachable!("made above") };
-            if key.is_reserved() {
-                return Err(Error::Reserved(key.clone()));
-            }
-            let its = self.shard(key);
-            if !std::ptr::eq(*shard.get_or_insert(its), its) {
-                let why = "the jobs of one commit belong to several stores: choose keys with the \
-                           same `shard_of`";
-                return refused(why.into());
-            }
-        }
-        let Some(shard) = shard else { return Ok(Vec::new()) };
         let outcomes = shard.queue_of_changes.commit_together(&changes)?;
         Ok(outcomes.into_iter().map(Scheduled::of).collect())
     }
 
-    /// Cancels a job, and waits until the change is durable.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`]; [`Error::Store`]; [`Error::Stopped`].
+    /// Cancels a job.
     pub fn cancel(&self, key: impl AsRef<[u8]>) -> Result<Cancel, Error> {
         let key = Key::new(key)?;
         self.commit(&key, Change::Cancel { key: key.clone() }, cancel_of)
@@ -207,12 +192,11 @@ impl Timers {
         }
     }
 
-    /// Moves a job to `delay` from now, and waits until the change is durable.
+    /// Moves a job to `delay` from now.
     ///
     /// # Errors
     ///
-    /// [`Error::Absent`]; [`Error::Running`] if the run has begun; [`Error::Key`];
-    /// [`Error::Store`]; [`Error::Stopped`].
+    /// [`Error::Absent`]; [`Error::Running`] if the run has begun.
     pub fn refresh(&self, key: impl AsRef<[u8]>, delay: Duration) -> Result<(), Error> {
         let (key, when) = (Key::new(key)?, When::After(delay));
         self.commit(&key, Change::Move { key: key.clone(), when }, moved_of)
@@ -227,15 +211,13 @@ impl Timers {
         }
     }
 
-    /// Turns a dead letter back into a job that is due `delay` from now, and waits until the change
-    /// is durable. The job has a new generation, and so a new
-    /// [idempotency key](crate::DurableRun::idempotency_key): if an attempt of the dead letter has
-    /// had its effect, that can take place again.
+    /// Turns a dead letter back into a job that is due `delay` from now. The job has a new
+    /// generation, and so a new [idempotency key](crate::DurableRun::idempotency_key): if an
+    /// attempt of the dead letter has had its effect, that can take place again.
     ///
     /// # Errors
     ///
-    /// [`Error::Absent`], [`Error::Duplicate`] if a job has its key, [`Error::Store`],
-    /// [`Error::Stopped`].
+    /// [`Error::Absent`]; [`Error::Duplicate`] if a job has its key.
     pub fn revive(&self, dead: &Dead, delay: Duration) -> Result<(), Error> {
         let (generation, when) = (dead.job.generation, When::After(delay));
         let revive = Change::Revive { generation, when };
@@ -246,22 +228,13 @@ impl Timers {
         })
     }
 
-    /// Removes a dead letter, and waits until the change is durable. Returns `false` if it is
-    /// already gone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`], [`Error::Stopped`].
+    /// Removes a dead letter. Returns `false` if it is already gone.
     pub fn forget(&self, dead: &Dead) -> Result<bool, Error> {
         let forget = Change::Forget { generation: dead.job.generation };
         self.commit(&dead.job.key, forget, |outcome, _| Ok(outcome == Outcome::Done))
     }
 
     /// The job that has the key, as it is stored.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`]; [`Error::Store`].
     pub fn find(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = Key::new(key)?;
         Ok(self.shard(&key).store.lock().find(&key)?)
@@ -296,10 +269,6 @@ impl Timers {
     /// Up to `max` dead letters, in the order of their generations, beginning after the generation
     /// `after`. With several stores a few more are returned if letters of several stores have the
     /// same generation.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`].
     pub fn dead(&self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, Error> {
         let mut dead = Vec::new();
         for shard in &*self.shards {
