@@ -1,15 +1,15 @@
 //! A run that was handed out, as a future for any executor. The run of a closure in a group is one
-//! too, and ready after one poll.
+//! too, and ready after one poll. Runs are carried out on the leading thread, or async ones
+//! elsewhere.
 
 use super::carry_out::{self, RunSpan};
-use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id};
 use crate::job_handle::JobHandle;
-use crate::shard::{ActiveRun, HandedOut, TaskKind};
-use crate::shared::{RunFuture, RunResult, Work};
+use crate::shard::{ActiveRun, HandedOut, ReadyTask, TaskKind};
+use crate::shared::{EventKind, RunFuture, RunResult, Work};
 use std::fmt;
 use std::mem::replace;
 use std::pin::Pin;
@@ -236,4 +236,42 @@ impl fmt::Debug for AsyncRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AsyncRun").field(&self.job()).finish()
     }
+}
+
+/// Carries out runs that were handed out.
+pub(super) struct Spawner {
+    /// Spawns async runs on the user's runtime. Without it, the leading thread polls them.
+    pub(super) elsewhere: Option<Box<dyn Fn(AsyncRun) + Send + Sync>>,
+}
+
+impl Spawner {
+    /// Spawns a run that needs no place in a group, or has one.
+    pub(super) fn spawn(&self, run: AsyncRun) {
+        match (&self.elsewhere, run.kind()) {
+            // If it panics, the run is dropped and reported, and the driver continues.
+            (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
+            (_, kind) => spawn_here(run, kind),
+        }
+    }
+}
+
+/// Makes a run a task of the leading thread, which polls it whenever it is woken.
+fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
+    let timers = run.timers().clone();
+    let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
+        Ok(()) => timers.shards().signal.wake_sleeper(),
+        // The queue is closed. Dropped without a lock, since it owns values of the user.
+        Err(task) => drop(task),
+    };
+    if matches!(kind, TaskKind::Future) {
+        run.count();
+    }
+    let (runnable, task) = async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
+    task.detach();
+    runnable.schedule();
+}
+
+/// Closes the queue, and drops the runs in it, which are reported.
+pub(super) fn close_ready(timers: &Handle) {
+    timers.shards().ready.close().into_iter().for_each(drop);
 }

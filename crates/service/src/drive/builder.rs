@@ -1,9 +1,8 @@
 //! Configuration.
 
-use super::async_run::AsyncRun;
+use super::async_run::{AsyncRun, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
-use super::spawner::Spawner;
 use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
 use crate::handle::Handle;
 use crate::shard::{DynTimer, JobIndex, Shards, default_wheel};

@@ -6,7 +6,6 @@ mod carry_out;
 mod lead;
 mod scheduler;
 mod service;
-mod spawner;
 mod stopping;
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,6 @@ pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
-use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
@@ -27,11 +25,11 @@ use crate::job_handle::Job;
 use crate::shard::{
     ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind, Watch,
 };
-use crate::shared::Work;
+use crate::shared::{EventKind, Work};
 use crate::time::Moment;
+use async_run::Spawner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
-use spawner::Spawner;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};

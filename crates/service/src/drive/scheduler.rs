@@ -1,8 +1,8 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
+use super::async_run::{Spawner, close_ready};
 use super::builder::Builder;
 use super::lead::Member;
-use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::Handle;

@@ -1,8 +1,8 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
+use super::async_run::{Spawner, close_ready};
 use super::builder::Builder;
 use super::lead::{Member, Pool, Role};
-use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back};
 use crate::error::BuildError;
 use crate::guard::discard;

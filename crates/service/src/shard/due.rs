@@ -1,8 +1,7 @@
 //! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
-use super::dyn_timer::JobIndex;
 use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenWork};
-use super::state::{Body, Other, ShardState, TimerState};
+use super::state::{Body, JobIndex, Other, ShardState, TimerState};
 use crate::job::{Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
 use std::mem::replace;

@@ -11,26 +11,21 @@
 mod arena;
 mod change;
 mod due;
-mod dyn_timer;
 mod end;
 mod handover;
 mod keys;
 mod pause;
-mod query;
-mod runs;
 mod shrink;
 mod signal;
 mod state;
 mod stop;
 
-pub use dyn_timer::JobIndex;
-pub(crate) use dyn_timer::{DynTimer, default_wheel};
 pub(crate) use handover::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, TakenJob,
-    TakenWork, TaskKind,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, SlowRun,
+    TakenJob, TakenWork, TaskKind, Watch,
 };
-pub(crate) use runs::{SlowRun, Watch};
-pub(crate) use state::{ShardState, StopStage};
+pub use state::JobIndex;
+pub(crate) use state::{DynTimer, ShardState, StopStage, default_wheel};
 
 use crate::error::{ChangeError, Reason};
 use crate::job::{Id, Info, JobState, Key};

@@ -2,9 +2,7 @@
 //! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
-use super::dyn_timer::{DynTimer, JobIndex};
-use super::handover::ShardWork;
-use super::runs::Runs;
+use super::handover::{Runs, ShardWork};
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
@@ -14,7 +12,26 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
-use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+/// The value that a backend stores for each job: a service runs on any `Timer<JobIndex>`. Only a
+/// service creates these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobIndex(pub(super) u32);
+
+pub(crate) type DynTimer = dyn Timer<JobIndex> + Send;
+
+/// The backend of a shard, unless the user has set one.
+pub(crate) fn default_wheel() -> Box<DynTimer> {
+    Box::new(HierarchicalWheel::new())
+}
+
+#[inline]
+pub(super) fn cancel_timer(wheel: &mut DynTimer, timer: TimerId, index: u32) {
+    let cancelled = wheel.cancel(timer);
+    debug_assert_eq!(cancelled, Some(JobIndex(index)), "the job has another timer, or none");
+}
 
 /// One job. A plain job has only this and its closure. Its timer takes another 32 bytes in the
 /// wheel.

@@ -1,10 +1,9 @@
 //! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
 //! a stop, which waits for them.
 
-use super::handover::ShardWork;
-use super::runs::{SlowRun, Watch};
+use super::Shards;
+use super::handover::{ShardWork, SlowRun, TakenJob, Watch};
 use super::state::{ShardState, StopStage};
-use super::{Shards, TakenJob};
 use crate::job::Id;
 use crate::sync::thread_local;
 use crate::time::Moment;
