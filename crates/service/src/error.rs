@@ -32,12 +32,6 @@ pub struct Rejected<J> {
     pub job: J,
 }
 
-impl<J> Rejected<J> {
-    pub(crate) fn map<K>(self, job: impl FnOnce(J) -> K) -> Rejected<K> {
-        Rejected { reason: self.reason, job: job(self.job) }
-    }
-}
-
 impl<J> fmt::Debug for Rejected<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.reason, f)
@@ -236,11 +230,5 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         if let Self::Thread(error) = self { Some(error) } else { None }
-    }
-}
-
-impl From<io::Error> for BuildError {
-    fn from(error: io::Error) -> Self {
-        Self::Thread(error)
     }
 }

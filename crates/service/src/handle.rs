@@ -14,9 +14,8 @@ use std::time::Duration;
 
 /// Schedules jobs, from any thread and from inside jobs. Cheap to clone: one reference count.
 ///
-/// No call waits for a job. Scheduling, cancelling and moving take effect at once, under the lock
-/// of one shard. Another thread holds that lock only for one such call, and the driver for at most
-/// 64 jobs. It is held for longer while memory is released, and while the service stops.
+/// Scheduling, cancelling and moving take effect at once. No call waits for a job, only for the
+/// lock of a shard: see the sixth [guarantee](crate#guarantees).
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.

@@ -1,42 +1,4 @@
-//! A timer service. Any thread schedules jobs, and a pool of threads runs them when they are due.
-//!
-//! ```
-//! use std::time::Duration;
-//! use wheelhouse_service::{Service, Stop};
-//!
-//! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let service = Service::start()?;
-//!     let timers = service.handle(); // cheap to clone, for every thread
-//!
-//!     let session = timers.after(Duration::from_secs(30)).key("session 1");
-//!     session.run(|run| println!("{} expired", run.job()))?;
-//!     timers.refresh("session 1", Duration::from_secs(60))?;
-//!     timers.every(Duration::from_secs(3600)).run(|run| println!("report {}", run.number()))?;
-//!
-//!     let stopped = service.stop(Stop::Wait);
-//!     assert_eq!(stopped.jobs.len(), 2); // jobs that did not run are returned
-//!     Ok(())
-//! }
-//! ```
-//!
-//! # Features
-//!
-//! * **When**: [after a delay](Handle::after), [at](Handle::at) a time, or [at
-//!   once](Handle::execute); once, [N times](Periodic::times) or [periodically](Handle::every),
-//!   with a [policy for missed periods](Missed); at the times of a [rule](Handle::on), such as a
-//!   cron line (feature `cron`).
-//! * **What**: a closure; an [async job](OneShot::run_async) with a [time limit](OneShot::limit); a
-//!   [value](OneShot::send) for a channel; or a [future] to await. Failed runs are
-//!   [retried](OneShot::retry).
-//! * **Control**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
-//!   [pause](JobHandle::pause), [run now](JobHandle::run_now); by handle or by [unique
-//!   key](OneShot::key); [list](Handle::jobs) all jobs; [end](Run::end) a job from inside.
-//! * **Where**: on [N threads](Builder::workers), async jobs also on your
-//!   [runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
-//! * **Stop**: [wait, drain, or return at once](Stop), also [async](Service::stop_async). It
-//!   returns each job that did not run.
-//! * **Observability**: [counters, lateness and run time](Snapshot); [events](Event); with the
-//!   feature `tracing` a span for each run.
+#![cfg_attr(any(not(doctest), feature = "cron"), doc = include_str!("../README.md"))]
 //!
 //! # Design
 //!
@@ -113,9 +75,7 @@
 //!    during one such call, during the expiry of at most 64 timers, during one pass over the shard
 //!    to release memory, or while a stop takes the jobs out of the shard. The leader never waits
 //!    for the receiver of a channel. If a job calls [`stop`](Service::stop), the stop does not wait
-//!    for that run. In a service with one thread nothing else can run meanwhile. So a stop that a
-//!    job calls there returns the remaining jobs instead of running them, and does not wait for
-//!    async jobs.
+//!    for that run.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
 //!    A cron line that lists its times runs once for each of them. Times that are skipped together
 //!    share one run. A cron line with a `*` among its seconds, minutes and hours follows elapsed
@@ -156,18 +116,6 @@
 //! ```
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
 //! ```
-//!
-//! # Crate features
-//!
-//! None is on by default.
-//!
-//! | feature | adds |
-//! |---|---|
-//! | `cron` | jobs on cron lines with time zones |
-//! | `tracing` | a `tracing` span for each run, and an event for each failure |
-//!
-//! Jobs that must survive a crash need `wheelhouse-durable`. The README says when to stay with
-//! tokio's timers.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -207,7 +155,7 @@ pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 /// For `wheelhouse-durable`. Not part of the public interface.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::guard::guarded;
+    pub use crate::guard::{discard, guarded};
     pub use crate::observe::Distribution;
 
     /// Returns `true` on a thread that is in a run of this service.
@@ -218,9 +166,3 @@ pub mod internal {
 
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].
 pub use crossbeam_channel;
-
-/// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a README
-/// cannot hide a line that requires it.
-#[cfg(all(doctest, feature = "cron"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

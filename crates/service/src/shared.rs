@@ -104,7 +104,33 @@ pub struct Event {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.write(f, &self.job)
+        let job = &self.job;
+        match &self.kind {
+            EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
+            EventKind::StillRunning(time) => write!(f, "{job} has been running for {time:?}"),
+            EventKind::Slow(took) => {
+                // It may be async and have waited, and a thread may have been free.
+                write!(
+                    f,
+                    "{job} took {took:?}: shorten it or add threads by `Builder::workers` if it \
+                     delays others, or raise `slow_after`"
+                )
+            }
+            EventKind::TimedOut(limit) => {
+                write!(f, "{job} was ended at its limit of {limit:?}: raise it, or do less")
+            }
+            EventKind::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
+            EventKind::GaveUp(error) => {
+                write!(f, "{job} failed and is not retried: {error}")
+            }
+            EventKind::ChannelFull => {
+                write!(f, "{job} found its channel full: use a larger one, or receive faster")
+            }
+            EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
+            EventKind::Abandoned => {
+                write!(f, "{job} was dropped by its executor instead of being run")
+            }
+        }
     }
 }
 
@@ -144,35 +170,6 @@ impl EventKind {
             Self::Panicked(reason) | Self::Failed(reason) | Self::GaveUp(reason) => reason.clone(),
             Self::TimedOut(limit) => format!("ended at its limit of {limit:?}"),
             other => format!("{other:?}"),
-        }
-    }
-
-    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, job: impl fmt::Display) -> fmt::Result {
-        match self {
-            Self::Panicked(message) => write!(f, "{job} panicked: {message}"),
-            Self::StillRunning(time) => write!(f, "{job} has been running for {time:?}"),
-            Self::Slow(took) => {
-                // It may be async and have waited, and a thread may have been free.
-                write!(
-                    f,
-                    "{job} took {took:?}: shorten it or add threads by `Builder::workers` if it \
-                     delays others, or raise `slow_after`"
-                )
-            }
-            Self::TimedOut(limit) => {
-                write!(f, "{job} was ended at its limit of {limit:?}: raise it, or do less")
-            }
-            Self::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
-            Self::GaveUp(error) => {
-                write!(f, "{job} failed and is not retried: {error}")
-            }
-            Self::ChannelFull => {
-                write!(f, "{job} found its channel full: use a larger one, or receive faster")
-            }
-            Self::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
-            Self::Abandoned => {
-                write!(f, "{job} was dropped by its executor instead of being run")
-            }
         }
     }
 }

@@ -7,13 +7,12 @@ use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id};
-use crate::job_handle::JobHandle;
 use crate::shard::{ActiveRun, HandedOut, ReadyTask, TaskKind};
 use crate::shared::{EventKind, RunFuture, RunResult, Work};
+use crate::time::Moment;
 use std::fmt;
 use std::mem::replace;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A run of an async job: a future to be polled until it is ready, by the executor of
@@ -85,16 +84,6 @@ impl AsyncRun {
             State::InProgress(state) => Some(state.run.facts.id),
             State::Over => None,
         }
-    }
-
-    /// The job. `None` when the run is over.
-    pub fn job(&self) -> Option<JobHandle> {
-        let info = match &self.state {
-            State::Due(run) => Some(Arc::clone(&run.info)),
-            State::InProgress(state) => state.run.info.clone(),
-            State::Over => None,
-        };
-        self.id().map(|id| self.timers.job_handle(id, info))
     }
 }
 
@@ -234,7 +223,7 @@ impl Drop for AsyncRun {
 
 impl fmt::Debug for AsyncRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AsyncRun").field(&self.job()).finish()
+        f.debug_tuple("AsyncRun").field(&self.id()).finish()
     }
 }
 
@@ -259,7 +248,7 @@ impl Spawner {
 fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
     let timers = run.timers().clone();
     let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
-        Ok(()) => timers.shards().signal.wake_sleeper(),
+        Ok(()) => timers.shards().signal.earlier(Moment::ORIGIN),
         // The queue is closed. Dropped without a lock, since it owns values of the user.
         Err(task) => drop(task),
     };

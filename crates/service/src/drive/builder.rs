@@ -147,10 +147,9 @@ impl Builder {
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
     /// no limit. The highest limit is 2^31. Zero is refused.
     ///
-    /// Sleeps and other futures count too. A time limit of an async run and the sleep of a
-    /// [`DelayQueue`](crate::future::DelayQueue) count, and are never refused; the values of a
-    /// delay queue do not count. A job that is over makes room at once. With a limit all threads
-    /// write to one counter.
+    /// Sleeps and other futures count too; see [`DelayQueue`](crate::future::DelayQueue) for that
+    /// of a queue. A time limit of an async run counts, and is never refused. A job that is over
+    /// makes room at once. With a limit all threads write to one counter.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self
@@ -168,9 +167,7 @@ impl Builder {
         self.observer = Some(Box::new(observer));
         self
     }
-}
 
-impl Builder {
     /// Builds a scheduler, which has no thread.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Ends a run on any thread.
 pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let (shard, shared) = (run.facts.id.shard(), timers.shared());
-    let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
+    let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage));
     match ended {
         (true, _) => clean_up(shared, run, None),
         (false, stage) => shared.shards.notify_stop(stage),

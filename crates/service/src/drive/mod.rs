@@ -7,8 +7,6 @@ mod lead;
 mod scheduler;
 mod service;
 mod stopping;
-#[cfg(test)]
-mod tests;
 
 pub use async_run::AsyncRun;
 pub use builder::Builder;
@@ -23,7 +21,7 @@ use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
 use crate::job_handle::Job;
 use crate::shard::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind, Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind,
 };
 use crate::shared::{EventKind, Work};
 use crate::time::Moment;
@@ -212,7 +210,7 @@ impl Driver {
             plain = state.pop_due(upto, now, self.timers.clock(), &mut rest.due);
         }
         rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
-        (plain, state.stage())
+        (plain, state.stage)
     }
 
     /// Carries out a plain job, and stores the run in `ended`. Returns when it ended, and `true` if
@@ -332,7 +330,7 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, waiting } = shared.shards.watch();
+        let (oldest, waiting) = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
             self.slow_check.set(None);
             self.may_watch.set(false);

@@ -43,8 +43,7 @@ pub enum Stop {
     /// Waits until all jobs have run at their times and are over, for at most this time; then as
     /// `Now`. New jobs are refused from the start. Periodic jobs without a last run are returned at
     /// once; if one is running, it ends with that run. Futures continue to work. The drain does not
-    /// wait for the values of a [`DelayQueue`](crate::future::DelayQueue), which accepts more until
-    /// the drain is over.
+    /// wait for the values of a [`DelayQueue`](crate::future::DelayQueue).
     Drain(Duration),
 }
 
@@ -92,13 +91,12 @@ impl Service {
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
-            service.threads.push(thread::Builder::new().name(name).spawn(run)?);
+            let thread = thread::Builder::new().name(name).spawn(run);
+            service.threads.push(thread.map_err(BuildError::Thread)?);
         }
         Ok(service)
     }
-}
 
-impl Service {
     /// Starts a service with the defaults: a tick of 50 microseconds, a [thread](Builder::workers)
     /// for each processor and four at least, and no limit of jobs.
     ///

@@ -77,10 +77,14 @@ impl Interval {
     ///
     /// If the service is stopped or has no room for the job.
     pub async fn tick(&mut self) -> Option<Result<Beat, Reason>> {
-        poll_fn(|context| self.poll_tick(context)).await
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
+}
 
-    fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Beat, Reason>>> {
+impl Stream for Interval {
+    type Item = Result<Beat, Reason>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(deadline) = self.next else { return Poll::Ready(None) };
         if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
             self.next = None;
@@ -91,20 +95,12 @@ impl Interval {
         let (ticks, now) = (self.sleep.shards().ticks, self.sleep.shards().now());
         let next = self.repeat.next(ticks, deadline, now, now);
         let next = next.filter(|_| !self.repeat.is_last(self.beats));
-        self.next = next.map(|(next, _)| next);
         self.repeat.missed = next.map_or(0, |(_, missed)| missed);
-        if self.next.is_some() {
-            self.sleep.reset_to(self.next);
+        self.next = next.map(|(next, _)| next);
+        if let Some((next, _)) = next {
+            self.sleep.reset_to(Some(next));
         }
         Poll::Ready(Some(Ok(beat)))
-    }
-}
-
-impl Stream for Interval {
-    type Item = Result<Beat, Reason>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_tick(context)
     }
 }
 

@@ -82,20 +82,20 @@ impl Handle {
     }
 
     /// Schedules a plain job, on the shortest path, since most jobs are plain. The deadline must
-    /// have a tick.
+    /// have a tick. `job` is what is returned of work that is refused.
     #[inline(always)]
-    pub(crate) fn schedule_plain<W: Work>(
+    pub(crate) fn schedule_plain<W: Work, J>(
         &self,
         shard: u32,
         deadline: Moment,
         work: W,
-    ) -> Result<JobHandle, Rejected<W>> {
+        job: impl FnOnce(W) -> J,
+    ) -> Result<JobHandle, Rejected<J>> {
         let (service, mut refused) = (self.service_ref(shard), None);
         let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
-        let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
-        job.ok_or_else(|| {
+        id.map(|id| JobHandle::new(Arc::clone(service), id, None)).ok_or_else(|| {
             let (reason, work) = refused.expect("a refused job comes with its reason");
-            self.rejected(shard, reason, unboxed(work))
+            self.rejected(shard, reason, job(unboxed(work)))
         })
     }
 
@@ -158,18 +158,19 @@ impl<'h> Options<'h> {
         Ok((due, ticks))
     }
 
-    /// Checks the plan and schedules the job, or returns its work.
+    /// Checks the plan and schedules the job, or returns the `job` of its work.
     #[inline(never)]
-    pub(crate) fn schedule<W: Work>(
+    pub(crate) fn schedule<W: Work, J>(
         mut self,
         repeat: Result<Option<Repeat>, Reason>,
         work: W,
-    ) -> Result<JobHandle, Rejected<W>> {
+        job_of: impl FnOnce(W) -> J,
+    ) -> Result<JobHandle, Rejected<J>> {
         let (handle, shard) = (self.handle, self.handle.shards().own_shard());
         let checked = repeat.and_then(|repeat| Ok((repeat, self.check()?)));
         let (repeat, (due, ticks)) = match checked {
             Ok(checked) => checked,
-            Err(reason) => return Err(handle.rejected(shard, reason, work)),
+            Err(reason) => return Err(handle.rejected(shard, reason, job_of(work))),
         };
         let RareOptions { name, key, replace, mut rare, .. } =
             self.rare_options.map_or_else(RareOptions::default, |options| *options);
@@ -189,7 +190,7 @@ impl<'h> Options<'h> {
             }
             Err((reason, job)) => {
                 let work = job.into_work().expect("no run has it");
-                Err(handle.rejected(shard, reason, unboxed(work)))
+                Err(handle.rejected(shard, reason, job_of(unboxed(work))))
             }
         }
     }
@@ -216,10 +217,8 @@ impl<'h> OneShot<'h> {
         let (work, job) = (CallOnce(function), |CallOnce(function)| function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
-            Ok((handle, deadline)) => {
-                handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
-            }
-            Err(plan) => plan.schedule_once(work).map_err(|rejected| rejected.map(job)),
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work, job),
+            Err(plan) => plan.schedule_once(work, job),
         }
     }
 
@@ -236,8 +235,7 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        self.schedule_once(AsyncOnce { function, limit })
-            .map_err(|rejected| rejected.map(|work| work.function))
+        self.schedule_once(AsyncOnce { function, limit }, |work| work.function)
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
@@ -248,26 +246,33 @@ impl<'h> OneShot<'h> {
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
         let (shard, sender) = (self.options.handle.shards().own_shard(), sender.clone());
-        let work = SendOnce { sender, value };
-        let scheduled = match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
-            Err(plan) => plan.schedule_once(work),
-        };
-        scheduled.map_err(|rejected| rejected.map(|work| work.value))
+        let (work, job) = (SendOnce { sender, value }, |work: SendOnce<T>| work.value);
+        match self.plain() {
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work, job),
+            Err(plan) => plan.schedule_once(work, job),
+        }
     }
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
-    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+    fn schedule_again<W: Work, J>(
+        mut self,
+        work: W,
+        job: impl FnOnce(W) -> J,
+    ) -> Result<JobHandle, Rejected<J>> {
         self.options.rare_state();
-        self.options.schedule(Ok(None), work)
+        self.options.schedule(Ok(None), work, job)
     }
 
     /// Schedules work that cannot be called again, so without a retry.
     #[inline(never)]
-    fn schedule_once<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+    fn schedule_once<W: Work, J>(
+        mut self,
+        work: W,
+        job: impl FnOnce(W) -> J,
+    ) -> Result<JobHandle, Rejected<J>> {
         let rare = self.options.rare_options.as_mut().and_then(|options| options.rare.as_mut());
         rare.into_iter().for_each(|rare| rare.retry = None);
-        self.options.schedule(Ok(None), work)
+        self.options.schedule(Ok(None), work, job)
     }
 
     /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
@@ -357,9 +362,13 @@ impl Periodic<'_> {
         Ok((self.options.check()?.0.deadline, repeat))
     }
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
+    fn schedule_again<W: Work, J>(
+        self,
+        work: W,
+        job: impl FnOnce(W) -> J,
+    ) -> Result<JobHandle, Rejected<J>> {
         let repeat = self.repeat().map(Some);
-        self.options.schedule(repeat, work)
+        self.options.schedule(repeat, work, job)
     }
 
     fn repeat(&self) -> Result<Repeat, Reason> {

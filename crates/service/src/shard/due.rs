@@ -1,7 +1,7 @@
 //! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
 use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenWork};
-use super::state::{Body, JobIndex, Other, ShardState, TimerState};
+use super::state::{Body, JobIndex, Other, ShardState, Slot, TimerState};
 use crate::job::{Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
 use std::mem::replace;
@@ -32,7 +32,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.next
             );
             let JobIndex(index) = value;
-            if !self.stage.runs() && !self.limits_run(index) {
+            let limits_run =
+                |slot: &Slot<W>| matches!(slot.body, Body::Other(Other::Wake(_, true)));
+            if !self.stage.runs() && !limits_run(&self.slots[index]) {
                 // A job that ended a run during the stop. It waits to be taken back.
                 self.slots[index].timer = TimerState::Off(None);
                 continue;
@@ -56,7 +58,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// due, and calls this. A wheel may return an earlier tick than that of its first timer, at
     /// which it cascades. So a known later tick is kept. After a storm `next` stays as it is until
     /// the driver has released the memory.
-    pub(super) fn find_next(&mut self) {
+    pub(crate) fn find_next(&mut self) {
         if !self.storm_ended {
             self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
         }
@@ -67,7 +69,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// and `begin`.
     #[inline]
     fn begin_plain(&mut self, index: u32, fired: Tick) -> Option<PlainRun<W>> {
-        let shard = self.shard();
+        let shard = self.shard;
         let due_by = self.ticks.instant(fired);
         if self.is_paused_with_all(index) {
             return None;
@@ -193,7 +195,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
     fn begin(&mut self, index: u32, on_leader: bool) -> ActiveRun<W> {
         debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
-        let shard = self.shard();
+        let shard = self.shard;
         let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.timer = TimerState::Off(None);

@@ -257,15 +257,6 @@ struct Watched {
 /// A run that is slow, and how long it has taken.
 pub(crate) type SlowRun = (Id, Option<Arc<Info>>, Duration);
 
-/// The state of all shards that decides when to check for slow runs.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Watch {
-    /// When the oldest run began that was not reported.
-    pub(crate) oldest: Option<Moment>,
-    /// Runs that have not begun.
-    pub(crate) waiting: usize,
-}
-
 impl Runs {
     pub(crate) fn watch(&mut self, id: Id, info: Option<Arc<Info>>, since: Moment) {
         let watched = Watched { id, info, since, reported: false };
@@ -304,10 +295,9 @@ impl Runs {
         self.begun.saturating_sub(self.excused.len())
     }
 
-    pub(crate) fn add_to(&self, watch: &mut Watch) {
-        let unreported = self.watched.values().filter(|run| !run.reported).map(|run| run.since);
-        watch.oldest = watch.oldest.into_iter().chain(unreported).min();
-        watch.waiting += self.in_flight - self.begun;
+    /// When the runs began that were not reported as slow.
+    pub(crate) fn unreported(&self) -> impl Iterator<Item = Moment> {
+        self.watched.values().filter(|run| !run.reported).map(|run| run.since)
     }
 
     /// The runs that have taken longer than `limit` at `now`, with the time. Each run is returned

@@ -22,7 +22,7 @@ mod stop;
 
 pub(crate) use handover::{
     ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, SlowRun,
-    TakenJob, TakenWork, TaskKind, Watch,
+    TakenJob, TakenWork, TaskKind,
 };
 pub use state::JobIndex;
 pub(crate) use state::{DynTimer, ShardState, StopStage, default_wheel};
@@ -306,12 +306,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             }
         }
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
-    }
-
-    /// Updates the next tick of each shard: a driver that finds nothing due does not look into the
-    /// shards.
-    pub(crate) fn find_next(&self) {
-        self.with_all(ShardState::find_next);
     }
 
     pub(crate) fn next_due(&self) -> Option<Moment> {

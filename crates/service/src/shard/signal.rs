@@ -42,7 +42,8 @@ impl Signal {
         fence(Ordering::SeqCst);
     }
 
-    /// Something is due earlier than before. Wakes the driver if it would sleep beyond that moment.
+    /// Something is due earlier than before. Wakes the driver if it would sleep beyond that moment,
+    /// with the origin whenever it sleeps.
     pub(crate) fn earlier(&self, due: Moment) {
         fence(Ordering::SeqCst);
         let until = self.until.load(Ordering::SeqCst);
@@ -61,10 +62,5 @@ impl Signal {
         if let Some(wake) = waker {
             wake();
         }
-    }
-
-    /// There is something to do at once. Wakes the driver if it sleeps.
-    pub(crate) fn wake_sleeper(&self) {
-        self.earlier(Moment::ORIGIN);
     }
 }

@@ -158,11 +158,11 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     pub(super) next: Tick,
     /// Few jobs were left of many, and the memory of the others is to be released.
     pub(crate) storm_ended: bool,
-    pub(super) stage: StopStage,
+    pub(crate) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
     shards: u64,
-    shard: u32,
+    pub(super) shard: u32,
     /// The number of jobs in all shards, if there is a limit.
     pub(super) room: Option<Arc<AtomicUsize>>,
     /// During a poll: the last job number, and the tick up to which this poll goes. Jobs with a
@@ -211,10 +211,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    pub(super) fn shard(&self) -> u32 {
-        self.shard
-    }
-
     pub(super) fn id_of(&self, number: NonZeroU64, index: u32) -> Id {
         Id::new(number, index, self.shard)
     }
@@ -227,10 +223,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    pub(crate) fn stage(&self) -> StopStage {
-        self.stage
     }
 
     /// Schedules a plain job, unless the service was stopped. The shortest path, since most jobs
@@ -287,10 +279,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         let wake = Other::Wake(self.wakers.insert(waker), limits_run);
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Other(wake)))
-    }
-
-    pub(super) fn limits_run(&self, index: u32) -> bool {
-        matches!(self.slots[index].body, Body::Other(Other::Wake(_, true)))
     }
 
     /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.
