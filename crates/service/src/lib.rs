@@ -16,10 +16,9 @@
 //!
 //! **The lead.** One thread of the pool leads. It picks the shard with the earliest deadline and
 //! runs the due jobs there, up to the first deadline of any other shard. So jobs run in the order
-//! of their deadlines over all shards, and a brief job costs no hand-over to another thread. If the
-//! leader has been in one job for 200 microseconds, the *patience*, another thread takes the lead:
-//! see [`workers`](Builder::workers). Async jobs are tasks of the pool, unless they are
-//! [spawned](Builder::spawn_on) on your runtime.
+//! of their deadlines over all shards. [`workers`](Builder::workers) says when another thread takes
+//! the lead. Async jobs are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
+//! runtime.
 //!
 //! **Without threads.** A [`Scheduler`] is the same code without a pool: an event loop, or a test
 //! with a [`ManualClock`], polls it. The *driver* is the thread that runs due jobs: the leader of a
@@ -107,11 +106,9 @@
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]
 //! ```
 //!
-//! **With tokio.** No call of a handle waits for a job, so tasks may call all of them. The futures
-//! of the [`future`] module run on tokio's executor as on any other.
-//! [`spawn_on`](Builder::spawn_on) spawns async jobs on tokio. [`stop`](Service::stop) and dropping
-//! a service wait for runs, and block a thread of the runtime; [`stop_async`](Service::stop_async)
-//! does not. [`Stop::Wait`] has no time limit.
+//! **With tokio.** The futures of the [`future`] module run on tokio's executor as on any other.
+//! [`stop`](Service::stop) and dropping a service wait for runs, and block a thread of the runtime;
+//! [`stop_async`](Service::stop_async) does not. [`Stop::Wait`] has no time limit.
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]

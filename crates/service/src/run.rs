@@ -4,7 +4,7 @@ use crate::handle::Handle;
 use crate::job::Ending;
 use crate::job_handle::JobHandle;
 use crate::shared::Run;
-use crate::time::{Due, Moment};
+use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -76,14 +76,6 @@ impl Run<'_> {
     pub fn end(&self) {
         // An error: the job is running, or was returned and is run by hand.
         drop(self.job().end_as(Ending::Finished));
-    }
-
-    /// Sets the next run of a job with a rule to `jitter_delay` after a wall-clock time. Returns
-    /// `false` if the time is out of range.
-    pub(crate) fn wait_for_wall(&self, time: SystemTime, jitter_delay: Duration) -> bool {
-        let shards = &self.service.shards;
-        let due = Due::at_time(&*shards.clock, time).map(|due| due.delayed_by(jitter_delay));
-        shards.move_to(self.facts.id, due, false).is_ok()
     }
 }
 

@@ -161,11 +161,14 @@ impl CallOnRule {
     fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
-        let wall = run.service.shards.clock.wall();
+        let shards = &run.service.shards;
+        let wall = shards.clock.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
-        if !next.is_some_and(|next| run.wait_for_wall(next, draw_jitter(self.jitter))) {
+        let due = next.and_then(|next| Due::at_time(&*shards.clock, next));
+        let due = due.map(|due| due.delayed_by(draw_jitter(self.jitter)));
+        if shards.move_to(run.facts.id, due, false).is_err() {
             run.end();
         }
     }

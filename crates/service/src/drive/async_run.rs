@@ -52,16 +52,6 @@ impl AsyncRun {
         Self { timers, state: State::Due(run), permit: None, counted: false }
     }
 
-    /// The leading thread will poll it. A future may wait elsewhere in between, so it is counted.
-    pub(super) fn count(&mut self) {
-        self.timers.shards().ready.add_task();
-        self.counted = true;
-    }
-
-    pub(super) fn timers(&self) -> &Handle {
-        &self.timers
-    }
-
     /// The kind of task that the run is for the leading thread.
     pub(super) fn kind(&self) -> TaskKind {
         match &self.state {
@@ -227,34 +217,31 @@ impl fmt::Debug for AsyncRun {
     }
 }
 
-/// Carries out runs that were handed out.
-pub(super) struct Spawner {
-    /// Spawns async runs on the user's runtime. Without it, the leading thread polls them.
-    pub(super) elsewhere: Option<Box<dyn Fn(AsyncRun) + Send + Sync>>,
-}
+/// Spawns async runs on the user's runtime. Without it, the leading thread polls them.
+pub(super) type Spawner = Option<Box<dyn Fn(AsyncRun) + Send + Sync>>;
 
-impl Spawner {
-    /// Spawns a run that needs no place in a group, or has one.
-    pub(super) fn spawn(&self, run: AsyncRun) {
-        match (&self.elsewhere, run.kind()) {
-            // If it panics, the run is dropped and reported, and the driver continues.
-            (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
-            (_, kind) => spawn_here(run, kind),
-        }
+/// Carries out a run that needs no place in a group, or has one.
+pub(super) fn spawn(spawner: &Spawner, run: AsyncRun) {
+    match (spawner, run.kind()) {
+        // If it panics, the run is dropped and reported, and the driver continues.
+        (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
+        (_, kind) => spawn_here(run, kind),
     }
 }
 
 /// Makes a run a task of the leading thread, which polls it whenever it is woken.
 fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
-    let timers = run.timers().clone();
+    let timers = run.timers.clone();
+    if matches!(kind, TaskKind::Future) {
+        // A future may wait elsewhere between two polls, so it is counted.
+        timers.shards().ready.add_task();
+        run.counted = true;
+    }
     let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
         Ok(()) => timers.shards().signal.earlier(Moment::ORIGIN),
         // The queue is closed. Dropped without a lock, since it owns values of the user.
         Err(task) => drop(task),
     };
-    if matches!(kind, TaskKind::Future) {
-        run.count();
-    }
     let (runnable, task) = async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
     task.detach();
     runnable.schedule();

@@ -58,7 +58,7 @@ impl Builder {
             tick: Duration::from_micros(50),
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
-            spawner: Spawner { elsewhere: None },
+            spawner: None,
             limit: None,
             slow_after: Duration::from_secs(1),
             observer: None,
@@ -107,15 +107,11 @@ impl Builder {
     ///
     /// One thread leads: it takes out the due jobs and runs them. Another stands by. When the
     /// leader has been in one run for 200 microseconds, the *patience*, the other takes the lead,
-    /// and the run continues on its own thread. So while a thread is free, a slow job delays others
-    /// by the patience plus waking that thread, some 50 microseconds. A job whose plan is
-    /// [`blocking`](crate::OneShot::blocking) delays them by the waking alone. If runs take more
-    /// than 30 microseconds on average, the lead changes before each of them. Briefer runs follow
-    /// one another on one thread, so together they use one processor at most.
-    ///
-    /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
-    /// job waits for the one before.
+    /// and the run continues on its own thread: see the [cost](crate#cost-of-a-slow-job) of a slow
+    /// job. Waking a thread takes some 50 microseconds. If runs take more than 30 microseconds on
+    /// average, the lead changes before each of them. Briefer runs follow one another on one
+    /// thread, so together they use one processor at most. The counter
+    /// [`delayed_others`](crate::Counts::delayed_others) counts slow runs while no thread was free.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.
@@ -140,7 +136,7 @@ impl Builder {
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
-        self.spawner.elsewhere = Some(Box::new(spawn));
+        self.spawner = Some(Box::new(spawn));
         self
     }
 

@@ -97,7 +97,7 @@ pub(super) fn call_plain(
         return (ended, false);
     }
     let (mut run, called) =
-        (ActiveRun::plain(id, deadline, None), called.map_err(EventKind::Panicked));
+        (ActiveRun::new(facts, None, None), called.map_err(EventKind::Panicked));
     run.started = started;
     let reported = finish(timers, &mut run, Some(lead), called, result);
     discard(run.work);

@@ -25,7 +25,7 @@ use crate::shard::{
 };
 use crate::shared::{EventKind, Work};
 use crate::time::Moment;
-use async_run::Spawner;
+use async_run::{Spawner, spawn};
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
 use std::cell::Cell;
@@ -297,7 +297,7 @@ impl Driver {
         self.may_watch.set(true);
         let group = run.dispatch.group.take();
         let run = AsyncRun::new(self.timers.clone(), run);
-        let Some(group) = group else { return self.spawner.spawn(run) };
+        let Some(group) = group else { return spawn(&self.spawner, run) };
         group.enter(Box::new(InGroup { run, spawner: Arc::downgrade(&self.spawner) }));
     }
 
@@ -356,7 +356,7 @@ impl Waiting for InGroup {
         self.run.permit = Some(permit);
         // Once the service is gone, the run is dropped, which reports it.
         if let Some(spawner) = self.spawner.upgrade() {
-            spawner.spawn(self.run);
+            spawn(&spawner, self.run);
         }
     }
 

@@ -144,11 +144,9 @@ impl fmt::Debug for Service {
 /// timer slack. An error is ignored: the slack then stays as it was.
 #[cfg(target_os = "linux")]
 fn set_timer_slack(tick: Duration) {
-    let default = Duration::from_micros(50);
-    let nanos = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
     // Zero would mean the default. A tick is never zero.
-    if tick < default
-        && let Some(nanos) = std::num::NonZeroU64::new(nanos)
+    if tick < Duration::from_micros(50)
+        && let Some(nanos) = std::num::NonZeroU64::new(tick.as_nanos() as u64)
     {
         rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
     }

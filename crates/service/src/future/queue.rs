@@ -90,7 +90,8 @@ impl<T> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
         let state = State { values: wheel(16, tick_now(timers)), waker: None, until: Tick::MAX };
-        let sleep = timers.sleep(Duration::ZERO).without_limit();
+        let mut sleep = timers.sleep(Duration::ZERO);
+        sleep.unlimited = true;
         let shared = Shared { timers: timers.clone(), state: Mutex::new(state) };
         Self { sleep, shared: Arc::new(shared) }
     }

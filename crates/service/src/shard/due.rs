@@ -205,7 +205,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             let Body::Plain(work) = replace(&mut slot.body, Body::Other(Other::Gone)) else {
                 unreachable!("a plain job has a box of work until its run begins");
             };
-            return ActiveRun::plain(id, deadline, Some(work));
+            return ActiveRun::new(RunFacts::single(id, deadline), Some(work), None);
         };
         let facts = facts_of_run(job, id, deadline);
         self.counts.runs -= u64::from(facts.asks_rule_only);

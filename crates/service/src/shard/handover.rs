@@ -105,13 +105,9 @@ pub(crate) struct ActiveRun<W: ?Sized> {
 }
 
 impl<W: ShardWork + ?Sized> ActiveRun<W> {
-    pub(super) fn new(facts: RunFacts, work: Option<Box<W>>, info: Option<Arc<Info>>) -> Self {
+    pub(crate) fn new(facts: RunFacts, work: Option<Box<W>>, info: Option<Arc<Info>>) -> Self {
         let (started, ended) = (Moment::ORIGIN, Moment::ORIGIN);
         Self { facts, work, info, started, ended, failed: false }
-    }
-
-    pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
-        Self::new(RunFacts::single(id, deadline), work, None)
     }
 
     pub(crate) fn is_instant(&self) -> bool {

@@ -96,7 +96,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         Self {
             clock,
             ticks,
-            signal: CachePadded::new(Signal::new()),
+            signal: CachePadded::default(),
             ready: CachePadded::default(),
             keys: Keys::default(),
             shards: (0..).zip(wheels).map(shard).collect(),

@@ -11,9 +11,10 @@ use crate::time::{Moment, Waker};
 use parking_lot::Mutex;
 use std::sync::atomic::Ordering;
 
-/// The driver is awake, and will check the shards before it sleeps.
+/// The driver is awake, and will check the shards before it sleeps. This is how it begins.
 const AWAKE: u64 = 0;
 
+#[derive(Default)]
 pub(crate) struct Signal {
     /// When the driver will wake up by itself, in nanoseconds. `u64::MAX` is never.
     until: AtomicU64,
@@ -21,10 +22,6 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    pub(crate) fn new() -> Self {
-        Self { until: AtomicU64::new(AWAKE), waker: Mutex::new(None) }
-    }
-
     pub(crate) fn set_waker(&self, waker: Waker) {
         *self.waker.lock() = Some(waker);
     }
