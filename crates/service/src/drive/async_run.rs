@@ -98,7 +98,8 @@ fn begin(timers: &Handle, due: HandedOut) -> Option<Box<InProgress>> {
     });
     match future {
         Ok(Some(future)) => {
-            let limit = future.limit.map(|limit| timers.sleep(limit).limiting_run());
+            let mut limit = future.limit.map(|limit| timers.sleep(limit));
+            limit.iter_mut().for_each(|it| (it.unlimited, it.limits_run) = (true, true));
             Some(Box::new(InProgress { run, future, limit, result, span }))
         }
         // It panicked, or there is nothing to await.

@@ -45,7 +45,7 @@ const ROUNDS: u32 = 1_000;
 /// Dropping it drops the jobs, and handles then return that the service has been stopped.
 /// [`stop`](Self::stop) returns the jobs.
 pub struct Scheduler {
-    driver: Driver,
+    pub(crate) driver: Driver,
 }
 
 impl Scheduler {
@@ -56,11 +56,6 @@ impl Scheduler {
 
     pub(super) fn new(timers: Handle, spawner: Spawner) -> Self {
         Self { driver: Driver::new(timers, Arc::new(spawner), Member::alone()) }
-    }
-
-    #[cfg(all(test, wheelhouse_loom))]
-    pub(crate) fn driver(&self) -> &Driver {
-        &self.driver
     }
 
     /// Returns a handle that schedules jobs, from any thread.

@@ -37,7 +37,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<TakenJob<W>, ChangeError> {
         let slot = self.slots.of(id).ok_or_else(|| self.missing())?;
         if !self.is_running(slot) {
-            return Ok(self.take(id.index(), ending));
+            return Ok(self.remove(id.index(), ending));
         }
         // If this is the last run anyway, the job ends as finished, even though it was cancelled
         // too late.
@@ -49,21 +49,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Err(ChangeError::Running)
     }
 
-    /// Removes a job that is over and not running, with its timer.
-    #[inline]
-    pub(super) fn take(&mut self, index: u32, ending: Ending) -> TakenJob<W> {
-        let (id, deadline, info, work) = self.remove(index, ending);
-        let work = work.expect("no run has the work of a job that is not running");
-        TakenJob { id, deadline, info, work }
-    }
-
     /// Removes a job that is over, with its timer. Its work is `None` if a run has it.
     #[inline]
-    pub(super) fn remove(
-        &mut self,
-        index: u32,
-        ending: Ending,
-    ) -> (Id, Moment, Option<Arc<Info>>, Option<TakenWork<W>>) {
+    pub(super) fn remove(&mut self, index: u32, ending: Ending) -> TakenJob<W> {
         let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
         let Slot { number, deadline, timer, body } = removed;
         if let TimerState::Wheel(timer) = timer {
@@ -87,7 +75,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.job_states.len() + self.wakers.len() <= self.slots.len(),
             "a state or a waker is left of a job that is over"
         );
-        (self.id_of(number, index), deadline, info, work)
+        TakenJob { id: self.id_of(number, index), deadline, info, work }
     }
 
     #[inline]
@@ -218,7 +206,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         };
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
-        let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
+        let taken = waiting.into_iter().map(|index| self.remove(index, Ending::Stopped)).collect();
         if stage == StopStage::Draining {
             // Those that are running end with their runs.
             for (_, slot) in self.slots.iter() {

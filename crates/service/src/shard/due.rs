@@ -166,10 +166,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
-        let taken = self.take(index, Ending::Finished);
+        let taken = self.remove(index, Ending::Finished);
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
-        let TakenWork::Wake(waker) = taken.work else {
+        let Some(TakenWork::Wake(waker)) = taken.work else {
             unreachable!("the job of a future that sleeps has a waker");
         };
         DueJob::Wake(waker)

@@ -120,12 +120,13 @@ pub(crate) enum TakenWork<W: ?Sized> {
     Wake(Waker),
 }
 
-/// A job that was taken out and will not run.
+/// A job that was taken out, and will not run again.
 pub(crate) struct TakenJob<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
-    pub(crate) work: TakenWork<W>,
+    /// `None` if a run has it, which only happens at the end of that run.
+    pub(crate) work: Option<TakenWork<W>>,
 }
 
 /// A run that was handed out and waits only for the leading thread.
