@@ -128,7 +128,6 @@ mod job_handle;
 mod model_tests;
 mod observe;
 mod plan;
-mod run;
 mod shard;
 mod shared;
 mod sync;

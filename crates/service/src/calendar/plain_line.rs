@@ -99,21 +99,21 @@ fn assignment(word: &str) -> String {
 fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
     const NAMES: [&str; 7] =
         ["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"];
-    if name.eq_ignore_ascii_case("@every") {
-        return Err("'@every' names a period, not calendar times: plan the job by \
-                    `every(Duration)` instead"
-            .to_owned());
-    }
-    if name.eq_ignore_ascii_case("@reboot") {
-        return Err("'@reboot' is unsupported, since the start of a program is not a calendar \
-                    time: schedule the job by `after(Duration::ZERO)` when the program starts"
-            .to_owned());
-    }
-    match NAMES.into_iter().find(|known| name.eq_ignore_ascii_case(known)) {
-        None => Err(format!("'{name}' is not known: use one of {}", NAMES.join(", "))),
+    let lower = name.to_ascii_lowercase();
+    match NAMES.into_iter().find(|known| *known == lower) {
         Some(_) if !rest.is_empty() => Err(format!("nothing may follow '{name}'")),
         Some("@midnight") => Ok("@daily"),
         Some(known) => Ok(known),
+        None => Err(match lower.as_str() {
+            "@every" => "'@every' names a period, not calendar times: plan the job by \
+                         `every(Duration)` instead"
+                .to_owned(),
+            "@reboot" => "'@reboot' is unsupported, since the start of a program is not a \
+                          calendar time: schedule the job by `after(Duration::ZERO)` when the \
+                          program starts"
+                .to_owned(),
+            _ => format!("'{name}' is not known: use one of {}", NAMES.join(", ")),
+        }),
     }
 }
 

@@ -140,7 +140,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     fn dispatch(&mut self, id: Id, now: Moment) -> DueJob<W> {
         let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
-            return self.wake(index, now);
+            let taken = self.remove(index, Ending::Finished);
+            self.counts.runs += 1;
+            self.measure(taken.deadline, now, now);
+            let Some(TakenWork::Wake(waker)) = taken.work else {
+                unreachable!("the job of a future that sleeps has a waker");
+            };
+            return DueJob::Wake(waker);
         }
         self.runs.in_flight += 1;
         match self.hand_out(id) {
@@ -163,16 +169,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         slot.timer = TimerState::Off(Some(self.turn));
         let (info, dispatch) = (Arc::clone(&job.info), dispatch.clone());
         Some(HandedOut { id, turn: self.turn, info, dispatch })
-    }
-
-    fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
-        let taken = self.remove(index, Ending::Finished);
-        self.counts.runs += 1;
-        self.measure(taken.deadline, now, now);
-        let Some(TakenWork::Wake(waker)) = taken.work else {
-            unreachable!("the job of a future that sleeps has a waker");
-        };
-        DueJob::Wake(waker)
     }
 
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
