@@ -32,6 +32,12 @@ pub struct Rejected<J> {
     pub job: J,
 }
 
+impl<J> Rejected<J> {
+    pub(crate) fn map<K>(self, job: impl FnOnce(J) -> K) -> Rejected<K> {
+        Rejected { reason: self.reason, job: job(self.job) }
+    }
+}
+
 impl<J> fmt::Debug for Rejected<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.reason, f)

@@ -110,9 +110,7 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
         let producers = [0, 1].map(|shard| {
             let (timers, runs) = (timers.clone(), Arc::clone(&runs));
             let job = move |_: &Run<'_>| _ = runs.fetch_add(1, Ordering::SeqCst);
-            thread::spawn(move || {
-                drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job), drop))
-            })
+            thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job))))
         });
         let all_ran = || runs.load(Ordering::SeqCst) == 2;
         let _scheduler = drive(scheduler, of_a_service, all_ran);
@@ -131,7 +129,7 @@ fn of_a_pause_and_a_resume_one_is_the_last_for_all_shards() {
         for shard in [0, 1] {
             let runs = Arc::clone(&runs);
             let job = move |_: &Run<'_>| _ = runs.fetch_add(1, Ordering::SeqCst);
-            drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job), drop));
+            drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job)));
         }
         scheduler.poll(Moment::ORIGIN);
         let its = timers.clone();

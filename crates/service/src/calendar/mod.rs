@@ -97,11 +97,7 @@ impl OnRule<'_> {
     common_methods!();
     repeated_methods!();
 
-    fn schedule_again<W: Work, J>(
-        mut self,
-        work: W,
-        job: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         let tick = self.options.handle.ticks().length();
         // The period is only used if a run is dropped: the run is retried after it. A shorter
         // period would retry once for each period of a stall.
@@ -110,9 +106,8 @@ impl OnRule<'_> {
         let jitter = self.options.rare_state().jitter;
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let work = CallOnRule { rule: self.rule, last: None, jitter, inner };
-        self.options.schedule(repeat, work, |work: CallOnRule| {
-            job(unboxed(work.inner.work.expect("it has not run")))
-        })
+        let inner = |work: CallOnRule| unboxed(work.inner.work.expect("it has not run"));
+        self.options.schedule(repeat, work).map_err(|rejected| rejected.map(inner))
     }
 }
 

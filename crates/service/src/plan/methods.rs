@@ -93,7 +93,7 @@ macro_rules! common_methods {
             F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
             E: fmt::Display,
         {
-            self.schedule_again(CallEach(function), |work| work.0)
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
@@ -105,7 +105,8 @@ macro_rules! common_methods {
             E: fmt::Display,
         {
             let limit = self.be_async();
-            self.schedule_again(AsyncEach { function, limit }, |work| work.function)
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
     };
 }
@@ -133,7 +134,7 @@ macro_rules! repeated_methods {
         where
             F: FnMut(&Run<'_>) + Send + 'static,
         {
-            self.schedule_again(CallEach(function), |work| work.0)
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
@@ -144,7 +145,8 @@ macro_rules! repeated_methods {
             Fut: Future<Output = ()> + Send + 'static,
         {
             let limit = self.be_async();
-            self.schedule_again(AsyncEach { function, limit }, |work| work.function)
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
 
         /// Sends a copy of a value at each time, from the thread that leads; at the times of a
@@ -157,8 +159,8 @@ macro_rules! repeated_methods {
             sender: &Sender<T>,
             value: T,
         ) -> Result<JobHandle, Rejected<T>> {
-            let sender = sender.clone();
-            self.schedule_again(SendEach { sender, value }, |work| work.value)
+            self.schedule_again(SendEach { sender: sender.clone(), value })
+                .map_err(|rejected| rejected.map(|work| work.value))
         }
     };
 }

@@ -82,20 +82,20 @@ impl Handle {
     }
 
     /// Schedules a plain job, on the shortest path, since most jobs are plain. The deadline must
-    /// have a tick. `job` is what is returned of work that is refused.
+    /// have a tick.
     #[inline(always)]
-    pub(crate) fn schedule_plain<W: Work, J>(
+    pub(crate) fn schedule_plain<W: Work>(
         &self,
         shard: u32,
         deadline: Moment,
         work: W,
-        job: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    ) -> Result<JobHandle, Rejected<W>> {
         let (service, mut refused) = (self.service_ref(shard), None);
         let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
-        id.map(|id| JobHandle::new(Arc::clone(service), id, None)).ok_or_else(|| {
+        let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
+        job.ok_or_else(|| {
             let (reason, work) = refused.expect("a refused job comes with its reason");
-            self.rejected(shard, reason, job(unboxed(work)))
+            self.rejected(shard, reason, unboxed(work))
         })
     }
 
@@ -158,19 +158,18 @@ impl<'h> Options<'h> {
         Ok((due, ticks))
     }
 
-    /// Checks the plan and schedules the job, or returns the `job` of its work.
+    /// Checks the plan and schedules the job, or returns its work.
     #[inline(never)]
-    pub(crate) fn schedule<W: Work, J>(
+    pub(crate) fn schedule<W: Work>(
         mut self,
         repeat: Result<Option<Repeat>, Reason>,
         work: W,
-        job_of: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    ) -> Result<JobHandle, Rejected<W>> {
         let (handle, shard) = (self.handle, self.handle.shards().own_shard());
         let checked = repeat.and_then(|repeat| Ok((repeat, self.check()?)));
         let (repeat, (due, ticks)) = match checked {
             Ok(checked) => checked,
-            Err(reason) => return Err(handle.rejected(shard, reason, job_of(work))),
+            Err(reason) => return Err(handle.rejected(shard, reason, work)),
         };
         let RareOptions { name, key, replace, mut rare, .. } =
             self.rare_options.map_or_else(RareOptions::default, |options| *options);
@@ -190,7 +189,7 @@ impl<'h> Options<'h> {
             }
             Err((reason, job)) => {
                 let work = job.into_work().expect("no run has it");
-                Err(handle.rejected(shard, reason, job_of(unboxed(work))))
+                Err(handle.rejected(shard, reason, unboxed(work)))
             }
         }
     }
@@ -217,8 +216,10 @@ impl<'h> OneShot<'h> {
         let (work, job) = (CallOnce(function), |CallOnce(function)| function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work, job),
-            Err(plan) => plan.schedule_once(work, job),
+            Ok((handle, deadline)) => {
+                handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
+            }
+            Err(plan) => plan.schedule_once(work).map_err(|rejected| rejected.map(job)),
         }
     }
 
@@ -235,7 +236,8 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        self.schedule_once(AsyncOnce { function, limit }, |work| work.function)
+        self.schedule_once(AsyncOnce { function, limit })
+            .map_err(|rejected| rejected.map(|work| work.function))
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
@@ -246,33 +248,26 @@ impl<'h> OneShot<'h> {
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
         let (shard, sender) = (self.options.handle.shards().own_shard(), sender.clone());
-        let (work, job) = (SendOnce { sender, value }, |work: SendOnce<T>| work.value);
-        match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work, job),
-            Err(plan) => plan.schedule_once(work, job),
-        }
+        let work = SendOnce { sender, value };
+        let scheduled = match self.plain() {
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
+            Err(plan) => plan.schedule_once(work),
+        };
+        scheduled.map_err(|rejected| rejected.map(|work| work.value))
     }
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
-    fn schedule_again<W: Work, J>(
-        mut self,
-        work: W,
-        job: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.options.rare_state();
-        self.options.schedule(Ok(None), work, job)
+        self.options.schedule(Ok(None), work)
     }
 
     /// Schedules work that cannot be called again, so without a retry.
     #[inline(never)]
-    fn schedule_once<W: Work, J>(
-        mut self,
-        work: W,
-        job: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    fn schedule_once<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         let rare = self.options.rare_options.as_mut().and_then(|options| options.rare.as_mut());
         rare.into_iter().for_each(|rare| rare.retry = None);
-        self.options.schedule(Ok(None), work, job)
+        self.options.schedule(Ok(None), work)
     }
 
     /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
@@ -362,13 +357,9 @@ impl Periodic<'_> {
         Ok((self.options.check()?.0.deadline, repeat))
     }
 
-    fn schedule_again<W: Work, J>(
-        self,
-        work: W,
-        job: impl FnOnce(W) -> J,
-    ) -> Result<JobHandle, Rejected<J>> {
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let repeat = self.repeat().map(Some);
-        self.options.schedule(repeat, work, job)
+        self.options.schedule(repeat, work)
     }
 
     fn repeat(&self) -> Result<Repeat, Reason> {
