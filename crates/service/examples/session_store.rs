@@ -92,10 +92,6 @@ impl SessionStore {
     }
 }
 
-fn second(n: u64) -> Moment {
-    Moment::ORIGIN.saturating_add(Duration::from_secs(n))
-}
-
 /// A number of sessions of 30 minutes begin within a minute. Then every tenth is used once a
 /// minute, every tenth logs out, and the others are not used. Returns how many are left after 29,
 /// 31 and 89 minutes.
@@ -113,7 +109,7 @@ pub(crate) fn an_hour_of(sessions: u64) -> Result<Vec<usize>, Box<dyn Error>> {
     }
     let mut left = Vec::new();
     for minute in 1..=89 {
-        scheduler.play(&clock, second(minute * 60));
+        scheduler.play(&clock, Moment::from_nanos(minute * 60_000_000_000));
         if minute < 60 {
             assert!(
                 (0..sessions).step_by(10).all(|n| store.touch(&token(n), time_to_live)),

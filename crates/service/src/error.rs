@@ -238,9 +238,3 @@ impl Error for BuildError {
         if let Self::Thread(error) = self { Some(error) } else { None }
     }
 }
-
-impl From<io::Error> for BuildError {
-    fn from(error: io::Error) -> Self {
-        Self::Thread(error)
-    }
-}

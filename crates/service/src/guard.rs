@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Drops a value of the user. To be called without a lock. Its destructor may panic, which must end
-/// neither a thread of the service nor the operation in progress.
+/// neither a thread of the service nor the operation in progress. For durable timers too.
 #[inline]
-pub(crate) fn discard<T>(value: T) {
+pub fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
 }
 

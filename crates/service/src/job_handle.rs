@@ -314,7 +314,7 @@ impl Job {
     #[inline]
     pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Result<Self, Waker> {
         let TakenJob { id, deadline, info, work } = taken;
-        match work {
+        match work.expect("no run has the work of a job that is not running") {
             TakenWork::Work(work) => {
                 Ok(Self { handle: JobHandle::new(service, id, info), deadline, work })
             }

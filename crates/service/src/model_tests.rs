@@ -83,7 +83,7 @@ fn drive(
 
 /// When a thread of a service would wake up by itself.
 fn of_a_service(scheduler: &Scheduler) -> Option<Moment> {
-    scheduler.driver().next_wakeup()
+    scheduler.driver.next_wakeup()
 }
 
 #[test]

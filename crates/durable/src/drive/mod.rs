@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use wheelhouse_service::internal::is_in_run;
+use wheelhouse_service::internal::{discard, is_in_run};
 use wheelhouse_service::{
     AsyncRun, Builder as ServiceBuilder, Clock, Handle, Scheduler, Service, Stop, Stopping,
 };
@@ -113,7 +113,7 @@ impl Durable {
         self.begin_end();
         // A handler must not wait for itself: another thread waits for it.
         let inside = self.is_called_inside().then(|| self.end(longest));
-        Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
+        Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))), discard)
     }
 
     fn start_shard(&mut self, shard: Shard) -> Result<(), StartError> {
@@ -141,11 +141,12 @@ impl Durable {
         self.begin_end();
         let (workers, shards) = (self.workers.take(), std::mem::take(&mut self.shards));
         let mut rest = Self { timers: self.timers.clone(), workers, shards };
-        drop(Stopping::begin(move || {
+        let stop = move || {
             // If no thread can be started, this is the thread of the handler. It must not wait for
             // its own run: the leases run out.
             rest.end_here(if rest.is_called_inside() { Some(Duration::ZERO) } else { longest })
-        }));
+        };
+        drop(Stopping::begin(stop, discard));
         0
     }
 

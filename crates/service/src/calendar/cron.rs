@@ -80,7 +80,6 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 /// A cron line in a time zone.
 #[derive(Clone)]
 pub struct Cron {
-    line: Box<str>,
     plain: Box<str>,
     zone: TimeZone,
     /// Finds its times, without a time zone.
@@ -112,24 +111,22 @@ impl Cron {
     }
 
     fn read(line: &str, plain: Result<String, String>, zone: TimeZone) -> Result<Self, CronError> {
-        let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
-        let plain = plain.map_err(invalid)?;
+        let refused = |fault| CronError { line: line.to_owned(), fault };
+        let invalid = |reason: &str| refused(format!("cannot be read: {reason}"));
+        let plain = plain.map_err(|reason| invalid(&reason))?;
         if plain.len() > plain_line::LONGEST {
-            return Err(invalid("it is too long".to_owned()));
+            return Err(invalid("it is too long"));
         }
-        let unread = |_| invalid("it is not in the plain form of a stored line".to_owned());
+        let unread = |_| invalid("it is not in the plain form of a stored line");
         let pattern = plain.parse::<croner::Cron>().map_err(unread)?;
         if !has_a_time(&pattern) {
-            return Err(CronError::NeverMatches { line: line.to_owned() });
+            let fault = "never matches: does a month of it have such a day, and is its year after \
+                         1969?";
+            return Err(refused(fault.to_owned()));
         }
         let parts = [&pattern.pattern.hours, &pattern.pattern.minutes, &pattern.pattern.seconds];
         let follows_elapsed_time = parts.iter().any(|part| part.from_wildcard);
-        Ok(Self { line: line.into(), zone, follows_elapsed_time, pattern, plain: plain.into() })
-    }
-
-    /// The line as it was given.
-    pub fn line(&self) -> &str {
-        &self.line
+        Ok(Self { plain: plain.into(), zone, pattern, follows_elapsed_time })
     }
 
     /// The line in plain form, to be stored for another program, perhaps of another version:
@@ -151,55 +148,7 @@ impl Cron {
     pub fn plain(&self) -> &str {
         &self.plain
     }
-}
 
-/// The line and the zone. `croner` prints a page for each field of the line.
-impl fmt::Debug for Cron {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cron")
-            .field("line", &self.line)
-            .field("zone", &self.zone)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Rule for Cron {
-    fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
-        let after = Timestamp::try_from(after).ok()?;
-        let next = if self.follows_elapsed_time {
-            self.next_elapsed(after)
-        } else {
-            self.next_named(after)
-        };
-        next.map(SystemTime::from)
-    }
-}
-
-/// Returns `true` if any time since 1970 matches. The days of a year that match depend on its
-/// length and its first weekday, so one year of each of these 14 kinds is searched. (The search for
-/// the next time would go through all years, and with an empty list through all seconds.)
-fn has_a_time(cron: &croner::Cron) -> bool {
-    let its = &cron.pattern;
-    let least = |part: &CronComponent| part.values().first().map(|value| *value as i8);
-    let time = [&its.hours, &its.minutes, &its.seconds].map(least);
-    let [Some(hour), Some(minute), Some(second)] = time else { return false };
-    let mut kinds = HashSet::new();
-    let is_its = |year: &i32| its.year_match(*year).unwrap_or(false);
-    let years = (1970..=croner::YEAR_UPPER_LIMIT).filter(is_its);
-    let begins = years.filter_map(|year| Date::new(year as i16, 1, 1).ok());
-    begins.filter(|begin| kinds.insert((begin.in_leap_year(), begin.weekday()))).any(|begin| {
-        let mut days = begin.series(1.day()).take(begin.days_in_year() as usize);
-        days.any(|day| cron.is_time_matching(&day.at(hour, minute, second, 0)).unwrap_or(false))
-    })
-}
-
-const SECOND: SignedDuration = SignedDuration::from_secs(1);
-
-fn second_after(shown: DateTime) -> Option<DateTime> {
-    shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
-}
-
-impl Cron {
     fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
         let mut from = second_after(self.zone.to_datetime(after))?;
         if let Some(end) = self.end_of_second_pass(after) {
@@ -269,4 +218,50 @@ impl Cron {
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
         self.pattern.find_next_occurrence(&from, true).ok()
     }
+}
+
+/// The line in plain form and the zone. `croner` prints a page for each field of the line.
+impl fmt::Debug for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cron")
+            .field("line", &self.plain)
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Rule for Cron {
+    fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
+        let after = Timestamp::try_from(after).ok()?;
+        let next = if self.follows_elapsed_time {
+            self.next_elapsed(after)
+        } else {
+            self.next_named(after)
+        };
+        next.map(SystemTime::from)
+    }
+}
+
+/// Returns `true` if any time since 1970 matches. The days of a year that match depend on its
+/// length and its first weekday, so one year of each of these 14 kinds is searched. (The search for
+/// the next time would go through all years, and with an empty list through all seconds.)
+fn has_a_time(cron: &croner::Cron) -> bool {
+    let its = &cron.pattern;
+    let least = |part: &CronComponent| part.values().first().map(|value| *value as i8);
+    let time = [&its.hours, &its.minutes, &its.seconds].map(least);
+    let [Some(hour), Some(minute), Some(second)] = time else { return false };
+    let mut kinds = HashSet::new();
+    let is_its = |year: &i32| its.year_match(*year).unwrap_or(false);
+    let years = (1970..=croner::YEAR_UPPER_LIMIT).filter(is_its);
+    let begins = years.filter_map(|year| Date::new(year as i16, 1, 1).ok());
+    begins.filter(|begin| kinds.insert((begin.in_leap_year(), begin.weekday()))).any(|begin| {
+        let mut days = begin.series(1.day()).take(begin.days_in_year() as usize);
+        days.any(|day| cron.is_time_matching(&day.at(hour, minute, second, 0)).unwrap_or(false))
+    })
+}
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+fn second_after(shown: DateTime) -> Option<DateTime> {
+    shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
 }

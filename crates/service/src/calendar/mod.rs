@@ -97,20 +97,17 @@ impl OnRule<'_> {
     common_methods!();
     repeated_methods!();
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
-        let handle = self.options.handle;
-        let tick = handle.ticks().length();
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+        let tick = self.options.handle.ticks().length();
         // The period is only used if a run is dropped: the run is retried after it. A shorter
         // period would retry once for each period of a stall.
         let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
-        let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat);
-        let plan = repeat.and_then(|repeat| self.options.check(Some(repeat)));
-        let rare = plan.as_ref().ok().and_then(|plan| plan.rare.as_ref());
-        let jitter = rare.map_or(Duration::ZERO, |rare| rare.jitter);
+        let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat).map(Some);
+        let jitter = self.options.rare_state().jitter;
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let work = CallOnRule { rule: self.rule, last: None, jitter, inner };
         let inner = |work: CallOnRule| unboxed(work.inner.work.expect("it has not run"));
-        handle.schedule(plan, work).map_err(|rejected| rejected.map(inner))
+        self.options.schedule(repeat, work).map_err(|rejected| rejected.map(inner))
     }
 }
 
@@ -159,11 +156,14 @@ impl CallOnRule {
     fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
-        let wall = run.service.shards.clock.wall();
+        let shards = &run.service.shards;
+        let wall = shards.clock.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
-        if !next.is_some_and(|next| run.wait_for_wall(next, draw_jitter(self.jitter))) {
+        let due = next.and_then(|next| Due::at_time(&*shards.clock, next));
+        let due = due.map(|due| due.delayed_by(draw_jitter(self.jitter)));
+        if shards.move_to(run.facts.id, due, false).is_err() {
             run.end();
         }
     }

@@ -18,41 +18,20 @@
 use std::error::Error;
 use std::fmt;
 
-/// A cron line that cannot be used. The message names the line, since it often comes from a file
-/// with others.
+/// A cron line that cannot be understood, or that never matches: it has no time since 1970, like a
+/// 30th of February. The message names the line, since it often comes from a file with others, the
+/// fault, the field that has it, and what to write instead.
 #[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CronError {
-    /// It cannot be understood.
-    Invalid {
-        /// The line.
-        line: String,
-        /// The fault, the field that has it, and what to write instead.
-        reason: String,
-    },
-    /// It can be understood, but has no time since 1970, like a 30th of February.
-    NeverMatches {
-        /// The line.
-        line: String,
-    },
+pub struct CronError {
+    pub(super) line: String,
+    pub(super) fault: String,
 }
 
 crate::error::debug_as_shown!(CronError);
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid { line, reason } => {
-                write!(f, "the cron line '{line}' cannot be read: {reason}")
-            }
-            Self::NeverMatches { line } => {
-                write!(
-                    f,
-                    "the cron line '{line}' never matches: does a month of it have such a day, and \
-                     is its year after 1969?"
-                )
-            }
-        }
+        write!(f, "the cron line '{}' {}", self.line, self.fault)
     }
 }
 
@@ -120,21 +99,21 @@ fn assignment(word: &str) -> String {
 fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
     const NAMES: [&str; 7] =
         ["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"];
-    if name.eq_ignore_ascii_case("@every") {
-        return Err("'@every' names a period, not calendar times: plan the job by \
-                    `every(Duration)` instead"
-            .to_owned());
-    }
-    if name.eq_ignore_ascii_case("@reboot") {
-        return Err("'@reboot' is unsupported, since the start of a program is not a calendar \
-                    time: schedule the job by `after(Duration::ZERO)` when the program starts"
-            .to_owned());
-    }
-    match NAMES.into_iter().find(|known| name.eq_ignore_ascii_case(known)) {
-        None => Err(format!("'{name}' is not known: use one of {}", NAMES.join(", "))),
+    let lower = name.to_ascii_lowercase();
+    match NAMES.into_iter().find(|known| *known == lower) {
         Some(_) if !rest.is_empty() => Err(format!("nothing may follow '{name}'")),
         Some("@midnight") => Ok("@daily"),
         Some(known) => Ok(known),
+        None => Err(match lower.as_str() {
+            "@every" => "'@every' names a period, not calendar times: plan the job by \
+                         `every(Duration)` instead"
+                .to_owned(),
+            "@reboot" => "'@reboot' is unsupported, since the start of a program is not a \
+                          calendar time: schedule the job by `after(Duration::ZERO)` when the \
+                          program starts"
+                .to_owned(),
+            _ => format!("'{name}' is not known: use one of {}", NAMES.join(", ")),
+        }),
     }
 }
 

@@ -1,19 +1,18 @@
 //! A run that was handed out, as a future for any executor. The run of a closure in a group is one
-//! too, and ready after one poll.
+//! too, and ready after one poll. Runs are carried out on the leading thread, or async ones
+//! elsewhere.
 
 use super::carry_out::{self, RunSpan};
-use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id};
-use crate::job_handle::JobHandle;
-use crate::shard::{ActiveRun, HandedOut, TaskKind};
-use crate::shared::{RunFuture, RunResult, Work};
+use crate::shard::{ActiveRun, HandedOut, ReadyTask, TaskKind};
+use crate::shared::{EventKind, RunFuture, RunResult, Work};
+use crate::time::Moment;
 use std::fmt;
 use std::mem::replace;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A run of an async job: a future to be polled until it is ready, by the executor of
@@ -53,16 +52,6 @@ impl AsyncRun {
         Self { timers, state: State::Due(run), permit: None, counted: false }
     }
 
-    /// The leading thread will poll it. A future may wait elsewhere in between, so it is counted.
-    pub(super) fn count(&mut self) {
-        self.timers.shards().ready.add_task();
-        self.counted = true;
-    }
-
-    pub(super) fn timers(&self) -> &Handle {
-        &self.timers
-    }
-
     /// The kind of task that the run is for the leading thread.
     pub(super) fn kind(&self) -> TaskKind {
         match &self.state {
@@ -85,16 +74,6 @@ impl AsyncRun {
             State::InProgress(state) => Some(state.run.facts.id),
             State::Over => None,
         }
-    }
-
-    /// The job. `None` when the run is over.
-    pub fn job(&self) -> Option<JobHandle> {
-        let info = match &self.state {
-            State::Due(run) => Some(Arc::clone(&run.info)),
-            State::InProgress(state) => state.run.info.clone(),
-            State::Over => None,
-        };
-        self.id().map(|id| self.timers.job_handle(id, info))
     }
 }
 
@@ -119,7 +98,8 @@ fn begin(timers: &Handle, due: HandedOut) -> Option<Box<InProgress>> {
     });
     match future {
         Ok(Some(future)) => {
-            let limit = future.limit.map(|limit| timers.sleep(limit).limiting_run());
+            let mut limit = future.limit.map(|limit| timers.sleep(limit));
+            limit.iter_mut().for_each(|it| (it.unlimited, it.limits_run) = (true, true));
             Some(Box::new(InProgress { run, future, limit, result, span }))
         }
         // It panicked, or there is nothing to await.
@@ -234,6 +214,41 @@ impl Drop for AsyncRun {
 
 impl fmt::Debug for AsyncRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AsyncRun").field(&self.job()).finish()
+        f.debug_tuple("AsyncRun").field(&self.id()).finish()
     }
+}
+
+/// Spawns async runs on the user's runtime. Without it, the leading thread polls them.
+pub(super) type Spawner = Option<Box<dyn Fn(AsyncRun) + Send + Sync>>;
+
+/// Carries out a run that needs no place in a group, or has one.
+pub(super) fn spawn(spawner: &Spawner, run: AsyncRun) {
+    match (spawner, run.kind()) {
+        // If it panics, the run is dropped and reported, and the driver continues.
+        (Some(spawn), TaskKind::Future) => guarded(|| spawn(run)).unwrap_or_default(),
+        (_, kind) => spawn_here(run, kind),
+    }
+}
+
+/// Makes a run a task of the leading thread, which polls it whenever it is woken.
+fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
+    let timers = run.timers.clone();
+    if matches!(kind, TaskKind::Future) {
+        // A future may wait elsewhere between two polls, so it is counted.
+        timers.shards().ready.add_task();
+        run.counted = true;
+    }
+    let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
+        Ok(()) => timers.shards().signal.earlier(Moment::ORIGIN),
+        // The queue is closed. Dropped without a lock, since it owns values of the user.
+        Err(task) => drop(task),
+    };
+    let (runnable, task) = async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
+    task.detach();
+    runnable.schedule();
+}
+
+/// Closes the queue, and drops the runs in it, which are reported.
+pub(super) fn close_ready(timers: &Handle) {
+    timers.shards().ready.close().into_iter().for_each(drop);
 }

@@ -1,9 +1,8 @@
 //! Configuration.
 
-use super::async_run::AsyncRun;
+use super::async_run::{AsyncRun, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
-use super::spawner::Spawner;
 use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
 use crate::handle::Handle;
 use crate::shard::{DynTimer, JobIndex, Shards, default_wheel};
@@ -59,7 +58,7 @@ impl Builder {
             tick: Duration::from_micros(50),
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
-            spawner: Spawner { elsewhere: None },
+            spawner: None,
             limit: None,
             slow_after: Duration::from_secs(1),
             observer: None,
@@ -108,15 +107,11 @@ impl Builder {
     ///
     /// One thread leads: it takes out the due jobs and runs them. Another stands by. When the
     /// leader has been in one run for 200 microseconds, the *patience*, the other takes the lead,
-    /// and the run continues on its own thread. So while a thread is free, a slow job delays others
-    /// by the patience plus waking that thread, some 50 microseconds. A job whose plan is
-    /// [`blocking`](crate::OneShot::blocking) delays them by the waking alone. If runs take more
-    /// than 30 microseconds on average, the lead changes before each of them. Briefer runs follow
-    /// one another on one thread, so together they use one processor at most.
-    ///
-    /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
-    /// job waits for the one before.
+    /// and the run continues on its own thread: see the [cost](crate#cost-of-a-slow-job) of a slow
+    /// job. Waking a thread takes some 50 microseconds. If runs take more than 30 microseconds on
+    /// average, the lead changes before each of them. Briefer runs follow one another on one
+    /// thread, so together they use one processor at most. The counter
+    /// [`delayed_others`](crate::Counts::delayed_others) counts slow runs while no thread was free.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.
@@ -141,17 +136,16 @@ impl Builder {
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
-        self.spawner.elsewhere = Some(Box::new(spawn));
+        self.spawner = Some(Box::new(spawn));
         self
     }
 
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
     /// no limit. The highest limit is 2^31. Zero is refused.
     ///
-    /// Sleeps and other futures count too. A time limit of an async run and the sleep of a
-    /// [`DelayQueue`](crate::future::DelayQueue) count, and are never refused; the values of a
-    /// delay queue do not count. A job that is over makes room at once. With a limit all threads
-    /// write to one counter.
+    /// Sleeps and other futures count too; see [`DelayQueue`](crate::future::DelayQueue) for that
+    /// of a queue. A time limit of an async run counts, and is never refused. A job that is over
+    /// makes room at once. With a limit all threads write to one counter.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self
@@ -169,9 +163,7 @@ impl Builder {
         self.observer = Some(Box::new(observer));
         self
     }
-}
 
-impl Builder {
     /// Builds a scheduler, which has no thread.
     ///
     /// # Errors

@@ -1,19 +1,18 @@
 //! The steps of carrying out a run.
 
 use super::lead::Member;
-use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{Id, Info};
 use crate::shard::{ActiveRun, RunFacts};
-use crate::shared::{Run, RunResult, Shared, Undelivered, Work};
+use crate::shared::{EventKind, Run, RunResult, Shared, Undelivered, Work};
 use crate::time::Moment;
 use std::sync::Arc;
 
 /// Ends a run on any thread.
 pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
     let (shard, shared) = (run.facts.id.shard(), timers.shared());
-    let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
+    let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage));
     match ended {
         (true, _) => clean_up(shared, run, None),
         (false, stage) => shared.shards.notify_stop(stage),
@@ -98,7 +97,7 @@ pub(super) fn call_plain(
         return (ended, false);
     }
     let (mut run, called) =
-        (ActiveRun::plain(id, deadline, None), called.map_err(EventKind::Panicked));
+        (ActiveRun::new(facts, None, None), called.map_err(EventKind::Panicked));
     run.started = started;
     let reported = finish(timers, &mut run, Some(lead), called, result);
     discard(run.work);

@@ -6,10 +6,7 @@ mod carry_out;
 mod lead;
 mod scheduler;
 mod service;
-mod spawner;
 mod stopping;
-#[cfg(test)]
-mod tests;
 
 pub use async_run::AsyncRun;
 pub use builder::Builder;
@@ -19,19 +16,18 @@ pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
-use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
 use crate::job_handle::Job;
 use crate::shard::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind, Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind,
 };
-use crate::shared::Work;
+use crate::shared::{EventKind, Work};
 use crate::time::Moment;
+use async_run::{Spawner, spawn};
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
-use spawner::Spawner;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -214,7 +210,7 @@ impl Driver {
             plain = state.pop_due(upto, now, self.timers.clock(), &mut rest.due);
         }
         rest.spacious = plain.is_none() && rest.due.is_none() && state.storm_ended;
-        (plain, state.stage())
+        (plain, state.stage)
     }
 
     /// Carries out a plain job, and stores the run in `ended`. Returns when it ended, and `true` if
@@ -301,7 +297,7 @@ impl Driver {
         self.may_watch.set(true);
         let group = run.dispatch.group.take();
         let run = AsyncRun::new(self.timers.clone(), run);
-        let Some(group) = group else { return self.spawner.spawn(run) };
+        let Some(group) = group else { return spawn(&self.spawner, run) };
         group.enter(Box::new(InGroup { run, spawner: Arc::downgrade(&self.spawner) }));
     }
 
@@ -334,7 +330,7 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, waiting } = shared.shards.watch();
+        let (oldest, waiting) = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
             self.slow_check.set(None);
             self.may_watch.set(false);
@@ -360,7 +356,7 @@ impl Waiting for InGroup {
         self.run.permit = Some(permit);
         // Once the service is gone, the run is dropped, which reports it.
         if let Some(spawner) = self.spawner.upgrade() {
-            spawner.spawn(self.run);
+            spawn(&spawner, self.run);
         }
     }
 

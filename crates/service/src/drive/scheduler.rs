@@ -1,13 +1,13 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
+use super::async_run::{Spawner, close_ready};
 use super::builder::Builder;
 use super::lead::Member;
-use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job_handle::Job;
-use crate::shard::StopStage;
+use crate::shard::{ShardState, StopStage};
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use std::fmt;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ const ROUNDS: u32 = 1_000;
 /// Dropping it drops the jobs, and handles then return that the service has been stopped.
 /// [`stop`](Self::stop) returns the jobs.
 pub struct Scheduler {
-    driver: Driver,
+    pub(crate) driver: Driver,
 }
 
 impl Scheduler {
@@ -56,11 +56,6 @@ impl Scheduler {
 
     pub(super) fn new(timers: Handle, spawner: Spawner) -> Self {
         Self { driver: Driver::new(timers, Arc::new(spawner), Member::alone()) }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn driver(&self) -> &Driver {
-        &self.driver
     }
 
     /// Returns a handle that schedules jobs, from any thread.
@@ -115,7 +110,8 @@ impl Scheduler {
     /// nothing to run: a wheel may only have to cascade timers, a job may have been moved to a
     /// later time, or the driver only releases memory or checks whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
-        self.driver.timers.shards().find_next();
+        // A poll that finds nothing due does not look into the shards.
+        self.driver.timers.shards().with_all(ShardState::find_next);
         self.driver.next_wakeup()
     }
 
@@ -170,5 +166,69 @@ impl Drop for Scheduler {
 impl fmt::Debug for Scheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scheduler").field("timers", &self.driver.timers).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    /// The steps of a thread from its wake-up to its next sleep.
+    fn wake_and_sleep(driver: &Driver) {
+        driver.timers.shards().signal.awake();
+        while driver.portion().is_some() {}
+        driver.next_wakeup();
+    }
+
+    /// The leader may take out what is due between two portions.
+    #[test]
+    fn the_jobs_that_came_due_first_are_resumed_first() {
+        let clock = ManualClock::new();
+        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+        let (timers, (sender, sent)) = (scheduler.handle(), crossbeam_channel::unbounded());
+        for n in 0..1_000 {
+            timers.after(Duration::from_millis(n)).send(&sender, n).unwrap();
+        }
+        timers.pause();
+        clock.advance(Duration::from_secs(1));
+        scheduler.poll(clock.now());
+        timers.shards().set_paused(false);
+        assert!(
+            timers.shards().with(0, |state| state.resume_deferred(clock.now())),
+            "more are left"
+        );
+        scheduler.poll(clock.now());
+        assert!(sent.try_iter().eq(0..64));
+        timers.resume();
+        scheduler.poll(clock.now());
+        assert!(sent.try_iter().eq(64..1_000));
+    }
+
+    #[test]
+    fn timeouts_that_are_set_and_cancelled_in_turn_wake_the_driver_once() {
+        let (minute, woken) = (Duration::from_secs(60), Arc::new(AtomicUsize::new(0)));
+        let clock = ManualClock::new();
+        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+        let count = Arc::clone(&woken);
+        scheduler.set_waker(Arc::new(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        }));
+        let timers = scheduler.handle();
+        timers.after(60 * minute).run(|_| ()).unwrap();
+        wake_and_sleep(&scheduler.driver);
+        for _ in 0..100 {
+            clock.advance(Duration::from_millis(100));
+            let request = timers.after(minute).run(|_| ()).unwrap();
+            wake_and_sleep(&scheduler.driver);
+            drop(request.cancel().unwrap());
+            wake_and_sleep(&scheduler.driver);
+        }
+        assert_eq!(woken.load(Ordering::Relaxed), 1);
+        clock.advance(minute);
+        assert_eq!(scheduler.poll(clock.now()), 0, "it wakes up for the first once");
+        let next = scheduler.driver.next_wakeup().map(|next| next.saturating_since(clock.now()));
+        assert!(next.is_some_and(|next| next > 50 * minute), "{next:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
+use super::async_run::{Spawner, close_ready};
 use super::builder::Builder;
 use super::lead::{Member, Pool, Role};
-use super::spawner::{Spawner, close_ready};
 use super::{Driver, give_back};
 use crate::error::BuildError;
 use crate::guard::discard;
@@ -43,8 +43,7 @@ pub enum Stop {
     /// Waits until all jobs have run at their times and are over, for at most this time; then as
     /// `Now`. New jobs are refused from the start. Periodic jobs without a last run are returned at
     /// once; if one is running, it ends with that run. Futures continue to work. The drain does not
-    /// wait for the values of a [`DelayQueue`](crate::future::DelayQueue), which accepts more until
-    /// the drain is over.
+    /// wait for the values of a [`DelayQueue`](crate::future::DelayQueue).
     Drain(Duration),
 }
 
@@ -92,13 +91,12 @@ impl Service {
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
-            service.threads.push(thread::Builder::new().name(name).spawn(run)?);
+            let thread = thread::Builder::new().name(name).spawn(run);
+            service.threads.push(thread.map_err(BuildError::Thread)?);
         }
         Ok(service)
     }
-}
 
-impl Service {
     /// Starts a service with the defaults: a tick of 50 microseconds, a [thread](Builder::workers)
     /// for each processor and four at least, and no limit of jobs.
     ///
@@ -146,11 +144,9 @@ impl fmt::Debug for Service {
 /// timer slack. An error is ignored: the slack then stays as it was.
 #[cfg(target_os = "linux")]
 fn set_timer_slack(tick: Duration) {
-    let default = Duration::from_micros(50);
-    let nanos = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
     // Zero would mean the default. A tick is never zero.
-    if tick < default
-        && let Some(nanos) = std::num::NonZeroU64::new(nanos)
+    if tick < Duration::from_micros(50)
+        && let Some(nanos) = std::num::NonZeroU64::new(tick.as_nanos() as u64)
     {
         rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
     }

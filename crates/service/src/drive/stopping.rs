@@ -52,7 +52,7 @@ impl Service {
         // result.
         let stop = move || self.end_stop(how, own, !own, jobs);
         // One by one: if two destructors of a vector panic, the process aborts.
-        Stopping::begin_with(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
+        Stopping::begin(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
@@ -133,15 +133,10 @@ impl<T> Drop for Answer<T> {
 }
 
 impl<T: Send + 'static> Stopping<T> {
-    /// Calls `stop` on a new thread, or on this one if no thread can be started. For durable timers
-    /// too.
+    /// Calls `stop` on a new thread, or on this one if no thread can be started. If this is
+    /// dropped, `discard` drops the result. It must not panic. For durable timers too.
     #[doc(hidden)]
-    pub fn begin(stop: impl FnOnce() -> T + Send + 'static) -> Self {
-        Self::begin_with(stop, discard)
-    }
-
-    /// The same. If this is dropped, `discard` drops the result. It must not panic.
-    fn begin_with(stop: impl FnOnce() -> T + Send + 'static, discard: fn(T)) -> Self {
+    pub fn begin(stop: impl FnOnce() -> T + Send + 'static, discard: fn(T)) -> Self {
         let never = |_: Runnable| panic!("it waits for nothing, so it is not woken");
         let answer = async move { Answer { value: Some(stop()), discard } };
         let (runnable, task) = async_task::spawn(answer, never);

@@ -90,7 +90,8 @@ impl<T> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
         let state = State { values: wheel(16, tick_now(timers)), waker: None, until: Tick::MAX };
-        let sleep = timers.sleep(Duration::ZERO).without_limit();
+        let mut sleep = timers.sleep(Duration::ZERO);
+        sleep.unlimited = true;
         let shared = Shared { timers: timers.clone(), state: Mutex::new(state) };
         Self { sleep, shared: Arc::new(shared) }
     }
@@ -132,11 +133,28 @@ impl<T> DelayQueue<T> {
 
     /// Waits for the next value; `None` if the queue is empty.
     pub async fn next(&mut self) -> Option<T> {
-        poll_fn(|context| self.poll_due(context)).await
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let Self { sleep, shared } = self;
+    /// Removes the values, and releases what the handles of values would keep.
+    fn take_all(&self) -> Vec<T> {
+        let (empty, mut values) = (wheel(2, 0), Vec::new());
+        let mut state = self.shared.state.lock();
+        let mut wheel = std::mem::replace(&mut state.values, empty);
+        let waker = state.waker.take();
+        drop(state);
+        // Without the lock: dropping a waker runs code of the executor.
+        discard(waker);
+        wheel.advance(Tick::MAX, |expired| values.push(expired.value));
+        values
+    }
+}
+
+impl<T> Stream for DelayQueue<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let Self { sleep, shared } = &mut *self;
         let mut reached = tick_now(&shared.timers);
         loop {
             let mut state = shared.state.lock();
@@ -167,27 +185,6 @@ impl<T> DelayQueue<T> {
                 Poll::Pending => return Poll::Pending,
             }
         }
-    }
-
-    /// Removes the values, and releases what the handles of values would keep.
-    fn take_all(&self) -> Vec<T> {
-        let (empty, mut values) = (wheel(2, 0), Vec::new());
-        let mut state = self.shared.state.lock();
-        let mut wheel = std::mem::replace(&mut state.values, empty);
-        let waker = state.waker.take();
-        drop(state);
-        // Without the lock: dropping a waker runs code of the executor.
-        discard(waker);
-        wheel.advance(Tick::MAX, |expired| values.push(expired.value));
-        values
-    }
-}
-
-impl<T> Stream for DelayQueue<T> {
-    type Item = T;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        self.poll_due(context)
     }
 }
 
@@ -251,12 +248,6 @@ impl<T> Delayed<T> {
         let state = self.shared.state.lock();
         let is_pending = state.values.deadline(self.id).is_some_and(|tick| tick > reached);
         if is_pending { Ok(state) } else { Err(ChangeError::Over) }
-    }
-}
-
-impl<T> Clone for Delayed<T> {
-    fn clone(&self) -> Self {
-        Self { id: self.id, shared: Arc::clone(&self.shared) }
     }
 }
 

@@ -27,9 +27,9 @@ pub struct Sleep {
     deadline: Option<Moment>,
     state: State,
     /// It waits even if the limit of jobs is reached.
-    unlimited: bool,
-    /// It is the limit of a run, and works while the service stops.
-    limits_run: bool,
+    pub(crate) unlimited: bool,
+    /// It is the limit of a run, which waits even if the service stops.
+    pub(crate) limits_run: bool,
 }
 
 enum State {
@@ -42,18 +42,6 @@ impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
         let service = Arc::clone(timers.service_ref(timers.shards().own_shard()));
         Self { service, deadline, state: State::Idle, unlimited: false, limits_run: false }
-    }
-
-    pub(super) fn without_limit(mut self) -> Self {
-        self.unlimited = true;
-        self
-    }
-
-    /// Makes it the limit of a run, which waits even if the limit of jobs is reached or the service
-    /// stops.
-    pub(crate) fn limiting_run(mut self) -> Self {
-        (self.unlimited, self.limits_run) = (true, true);
-        self
     }
 
     /// The deadline; `None` if that is out of range.

@@ -1,10 +1,22 @@
-//! Plans: when a job runs, its options, and finally its work.
+//! Plans: when a job runs, its options, and finally its work. A plan is checked and scheduled in a
+//! shard, or its work is returned to the caller.
 
+mod methods;
+
+pub(crate) use methods::{common_methods, repeated_methods};
+
+use crate::guard::discard;
 use crate::handle::Handle;
-use crate::job::{Info, Key, RareState, Repeat, draw_jitter};
-use crate::shared::Run;
-use crate::time::{Due, Ticks, When};
+use crate::job::{
+    Backoff, Group, Info, JobState, Key, Missed, Pace, RareState, Repeat, draw_jitter,
+};
+use crate::job_handle::JobHandle;
+use crate::shared::{Run, Work, unboxed};
+use crate::time::{Due, Moment, Ticks, When};
+use crate::work::{AsyncEach, AsyncOnce, CallEach, CallOnce, SendEach, SendOnce};
 use crate::{Reason, Rejected};
+use crossbeam_channel::Sender;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +36,11 @@ impl Handle {
     /// Plans a periodic job. Its first run is a period from now, and it runs indefinitely unless
     /// [`times`](crate::Periodic::times) is set.
     pub fn every(&self, period: Duration) -> Periodic<'_> {
-        Periodic::new(self, period, self.now().checked_add(period))
+        let mut options = Options::new(self, self.now().checked_add(period).map(Due::at));
+        // A job with a period of a second can be a millisecond late. Without this, a run of 100,000
+        // such jobs took five times the processor time, since each tick had its own wake-up.
+        options.rare_options().slack = Some((period / 1_000).min(Duration::from_millis(1)));
+        Periodic { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
     /// Runs a closure as soon as a thread of the service is free. Its deadline is the last tick
@@ -64,6 +80,30 @@ impl Handle {
         let ticks = self.ticks();
         self.at(ticks.instant(ticks.reached(self.now())))
     }
+
+    /// Schedules a plain job, on the shortest path, since most jobs are plain. The deadline must
+    /// have a tick.
+    #[inline(always)]
+    pub(crate) fn schedule_plain<W: Work>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: W,
+    ) -> Result<JobHandle, Rejected<W>> {
+        let (service, mut refused) = (self.service_ref(shard), None);
+        let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
+        let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
+        job.ok_or_else(|| {
+            let (reason, work) = refused.expect("a refused job comes with its reason");
+            self.rejected(shard, reason, unboxed(work))
+        })
+    }
+
+    #[cold]
+    fn rejected<J>(&self, shard: u32, reason: Reason, job: J) -> Rejected<J> {
+        self.shards().with(shard, |state| state.counts.rejected += 1);
+        Rejected { reason, job }
+    }
 }
 
 /// The parts of all kinds of plan.
@@ -79,6 +119,7 @@ pub(crate) struct Options<'h> {
 pub(crate) struct RareOptions {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) key: Option<Key>,
+    /// A job that has the key is replaced.
     pub(crate) replace: bool,
     pub(crate) slack: Option<Duration>,
     /// The time limit of each async run.
@@ -100,207 +141,229 @@ impl<'h> Options<'h> {
         self.rare_options().rare.get_or_insert_default()
     }
 
-    /// Drops the retry, if there is one: the work is never called again.
-    pub(crate) fn drop_retry(&mut self) {
-        let rare = self.rare_options.as_mut().and_then(|options| options.rare.as_mut());
-        rare.into_iter().for_each(|rare| rare.retry = None);
-    }
-
-    fn ticks(&self) -> Ticks {
-        let ticks = self.handle.ticks();
-        let slack = self.rare_options.as_ref().and_then(|options| options.slack);
-        slack.map_or(ticks, |slack| ticks.with_slack(slack))
-    }
-
-    pub(crate) fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
-        let (ticks, mut first) = (self.ticks(), self.first);
-        let RareOptions { name, key, replace, mut rare, .. } =
-            self.rare_options.map_or_else(RareOptions::default, |options| *options);
-        if let Some(rare) = &mut rare {
-            rare.planned.jitter_delay = draw_jitter(rare.jitter);
-            first = first.map(|first| first.delayed_by(rare.planned.jitter_delay));
-        }
-        if key.as_ref().is_some_and(|key| key.is_empty()) {
-            return Err(Reason::EmptyKey);
+    /// Checks the plan, and returns when the first run is due, and how it is rounded.
+    fn check(&mut self) -> Result<(Due, Ticks), Reason> {
+        let (mut ticks, mut first) = (self.handle.ticks(), self.first.take());
+        if let Some(options) = &mut self.rare_options {
+            ticks = options.slack.map_or(ticks, |slack| ticks.with_slack(slack));
+            if let Some(rare) = &mut options.rare {
+                rare.planned.jitter_delay = draw_jitter(rare.jitter);
+                first = first.map(|first| first.delayed_by(rare.planned.jitter_delay));
+            }
+            if options.key.as_ref().is_some_and(|key| key.is_empty()) {
+                return Err(Reason::EmptyKey);
+            }
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
+        Ok((due, ticks))
+    }
+
+    /// Checks the plan and schedules the job, or returns its work.
+    #[inline(never)]
+    pub(crate) fn schedule<W: Work>(
+        mut self,
+        repeat: Result<Option<Repeat>, Reason>,
+        work: W,
+    ) -> Result<JobHandle, Rejected<W>> {
+        let (handle, shard) = (self.handle, self.handle.shards().own_shard());
+        let checked = repeat.and_then(|repeat| Ok((repeat, self.check()?)));
+        let (repeat, (due, ticks)) = match checked {
+            Ok(checked) => checked,
+            Err(reason) => return Err(handle.rejected(shard, reason, work)),
+        };
+        let RareOptions { name, key, replace, mut rare, .. } =
+            self.rare_options.map_or_else(RareOptions::default, |options| *options);
         if let Some(wall) = &due.wall {
             rare.get_or_insert_default().planned.wall = Some(Box::clone(wall));
         }
-        Ok(Plan { due, info: Info::new(name, key), repeat, ticks, rare, replace })
+        let (info, work): (_, Box<dyn Work>) = (Arc::new(Info::new(name, key)), Box::new(work));
+        let key = info.key.clone().map(|key| (key, replace));
+        let mut job = JobState::new(work, Arc::clone(&info), ticks);
+        (job.repeat, job.rare) = (repeat, rare);
+        match handle.shards().schedule(shard, &due, key, job) {
+            Ok((id, replaced)) => {
+                // Last, and without a lock: dropping the replaced work runs code of the user, which
+                // may do anything, such as panic.
+                discard(replaced.map(|replaced| handle.job_handle(replaced, None).cancel()));
+                Ok(handle.job_handle(id, Some(info)))
+            }
+            Err((reason, job)) => {
+                let work = job.into_work().expect("no run has it");
+                Err(handle.rejected(shard, reason, unboxed(work)))
+            }
+        }
     }
 }
 
-/// The methods of all kinds of plan.
-macro_rules! common_methods {
-    () => {
-        /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
-        /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
-        /// some 200 bytes and an allocation.
-        pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.rare_options().name = Some(name.into());
-            self
-        }
-
-        /// Gives the job a unique key, under which it can be found, cancelled and moved until its
-        /// last run begins. If another job has the key, this one is refused.
-        ///
-        /// The key is free *before* the closure of the last run is called, so that the closure can
-        /// schedule another job under it. Other threads can do so too. If the closure removes data
-        /// under the same key elsewhere, compare [`JobHandle::number`] first, as the example
-        /// `session_store` does: the data may be that of the next job.
-        pub fn key(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.options.rare_options();
-            (rare_options.key, rare_options.replace) = (Some(key.into()), false);
-            self
-        }
-
-        /// Gives the job a key. If another job has the key, that job is cancelled; if it is
-        /// running, its run continues. For an instant both exist, and both count for
-        /// [`max_jobs`](crate::Builder::max_jobs).
-        pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.options.rare_options();
-            (rare_options.key, rare_options.replace) = (Some(key.into()), true);
-            self
-        }
-
-        /// Allows runs to be late by up to `slack`, so that the driver wakes up once for jobs that
-        /// are due close together: deadlines are rounded up to whole multiples of it. The default
-        /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
-        /// millisecond at most.
-        pub fn slack(mut self, slack: Duration) -> Self {
-            self.options.rare_options().slack = Some(slack);
-            self
-        }
-
-        /// Retries runs that fail: runs that return an [error](Self::try_run), panic, or exceed
-        /// their [limit](Self::limit). A one-shot job is retried only if it is scheduled by
-        /// `try_run` or `try_run_async`: the closure of `run` can be called only once.
-        ///
-        /// Until an attempt succeeds or the last has failed, the job is not over and keeps its key.
-        /// A periodic job keeps its schedule: if its next run is due before the retry, that run is
-        /// the next attempt. Retries are additional to the runs that
-        /// [`times`](crate::Periodic::times) counts.
-        pub fn retry(mut self, backoff: Backoff) -> Self {
-            self.options.rare_state().retry = Some(backoff);
-            self
-        }
-
-        /// Declares that the runs are futures. Returns their time limit.
-        pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.options.rare_state().dispatch.is_async = true;
-            self.options.rare_options().limit
-        }
-
-        /// Runs begin only when the group has a free place, see [`Group`].
-        pub fn group(mut self, group: &Group) -> Self {
-            self.options.rare_state().dispatch.group = Some(group.clone());
-            self
-        }
-
-        /// Declares that the runs may block, for instance because they wait for a disk. Another
-        /// thread then takes the lead before each run, so other jobs do not even wait for the
-        /// [patience](crate::Builder::workers). To wake that thread costs the leader some 5
-        /// microseconds. It has no effect if all threads are in runs, or if there is only one.
-        pub fn blocking(mut self) -> Self {
-            self.options.rare_state().dispatch.blocks = true;
-            self
-        }
-
-        /// Ends each run of an [async job](Self::run_async) after `limit`: the future is dropped,
-        /// which is [reported](crate::EventKind::TimedOut). Closures cannot be interrupted, and
-        /// ignore the limit. The limit holds until the threads of the service have ended, so only a
-        /// run on [another executor](crate::Builder::spawn_on) can outlive it.
-        pub fn limit(mut self, limit: Duration) -> Self {
-            self.options.rare_options().limit = Some(limit);
-            self
-        }
-
-        /// Schedules a closure that may fail. An error that it returns is
-        /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
-        /// [`retry`](Self::retry) the run is retried.
-        pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
-        where
-            F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
-            E: fmt::Display,
-        {
-            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
-        }
-
-        /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
-        /// [`try_run`](Self::try_run). A run that exceeds its [limit](Self::limit) has failed too.
-        pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-        where
-            F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-            Fut: Future<Output = Result<T, E>> + Send + 'static,
-            E: fmt::Display,
-        {
-            let limit = self.be_async();
-            self.schedule_again(AsyncEach { function, limit })
-                .map_err(|rejected| rejected.map(|work| work.function))
-        }
-    };
+/// A plan of a job that runs once. Nothing is scheduled until [`run`](Self::run) or
+/// [`send`](Self::send) is called. If such a call fails, its error has the
+/// [`Reason`](crate::Reason), and the closure or value.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct OneShot<'h> {
+    options: Options<'h>,
 }
 
-/// The methods of plans whose jobs have several runs.
-macro_rules! repeated_methods {
-    () => {
-        /// Ends the job after this number of runs.
-        pub fn times(mut self, runs: u64) -> Self {
-            self.times = Some(runs);
-            self
-        }
+impl<'h> OneShot<'h> {
+    common_methods!();
 
-        /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs
-        /// that started together do not all run at the same moment. The schedule does not drift,
-        /// and a run that is late because of jitter does not count as missing periods.
-        /// [`Run::deadline`] includes the jitter.
-        pub fn jitter(mut self, jitter: Duration) -> Self {
-            self.options.rare_state().jitter = jitter;
-            self
+    /// Schedules a closure.
+    #[inline]
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) + Send + 'static,
+    {
+        let shard = self.options.handle.shards().own_shard();
+        let (work, job) = (CallOnce(function), |CallOnce(function)| function);
+        // Two returns: a common result of both branches would pass through memory.
+        match self.plain() {
+            Ok((handle, deadline)) => {
+                handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
+            }
+            Err(plan) => plan.schedule_once(work).map_err(|rejected| rejected.map(job)),
         }
+    }
 
-        /// Schedules a closure. One run at a time.
-        pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
-        where
-            F: FnMut(&Run<'_>) + Send + 'static,
-        {
-            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
-        }
+    /// Schedules an async job: the closure is called when the run begins, and the future that it
+    /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says. Without
+    /// that the threads of the service poll it. They belong to no runtime: a future that needs one,
+    /// such as tokio's `sleep`, panics there.
+    ///
+    /// As with a closure, [`stop`](crate::Service::stop) waits for the run, panics are caught, and
+    /// a slow run is reported. Takes an allocation for the run and some 300 bytes for the job.
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        self.schedule_once(AsyncOnce { function, limit })
+            .map_err(|rejected| rejected.map(|work| work.function))
+    }
 
-        /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
-        /// at a time: a run ends when its future is ready.
-        pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-        where
-            F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-            Fut: Future<Output = ()> + Send + 'static,
-        {
-            let limit = self.be_async();
-            self.schedule_again(AsyncEach { function, limit })
-                .map_err(|rejected| rejected.map(|work| work.function))
-        }
+    /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
+    /// value is dropped, which is reported: no receiver can delay other jobs.
+    pub fn send<T: Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
+        let (shard, sender) = (self.options.handle.shards().own_shard(), sender.clone());
+        let work = SendOnce { sender, value };
+        let scheduled = match self.plain() {
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
+            Err(plan) => plan.schedule_once(work),
+        };
+        scheduled.map_err(|rejected| rejected.map(|work| work.value))
+    }
 
-        /// Sends a copy of a value at each time, from the thread that leads; at the times of a
-        /// rule from where closures run, since the rule is your code. Cloning the value should be
-        /// cheap, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped,
-        /// which is [reported](crate::EventKind::ChannelFull). If the receiver is gone, the job
-        /// ends.
-        pub fn send<T: Clone + Send + 'static>(
-            self,
-            sender: &Sender<T>,
-            value: T,
-        ) -> Result<JobHandle, Rejected<T>> {
-            self.schedule_again(SendEach { sender: sender.clone(), value })
-                .map_err(|rejected| rejected.map(|work| work.value))
+    /// Schedules a job that may fail: it keeps its last error for its handles.
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+        self.options.rare_state();
+        self.options.schedule(Ok(None), work)
+    }
+
+    /// Schedules work that cannot be called again, so without a retry.
+    #[inline(never)]
+    fn schedule_once<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
+        let rare = self.options.rare_options.as_mut().and_then(|options| options.rare.as_mut());
+        rare.into_iter().for_each(|rare| rare.retry = None);
+        self.options.schedule(Ok(None), work)
+    }
+
+    /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
+    #[inline]
+    fn plain(self) -> Result<(&'h Handle, Moment), Self> {
+        match self.options {
+            Options { handle, first: Some(Due { deadline, wall: None }), rare_options: None }
+                if handle.ticks().reaches(deadline) =>
+            {
+                Ok((handle, deadline))
+            }
+            options => Err(Self { options }),
         }
-    };
+    }
 }
-pub(crate) use {common_methods, repeated_methods};
 
-mod one_shot;
-mod periodic;
-mod schedule;
+/// A plan of a job that runs periodically. Nothing is scheduled until [`run`](Self::run) or
+/// [`send`](Self::send) is called. If such a call fails, its error has the [`Reason`], and the
+/// closure or value.
+///
+/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
+/// after it, without drift. If periods pass during a run, or while the machine stalls, one late run
+/// makes up for them ([`Missed::Once`]); see [`missed`](Self::missed) for other policies.
+///
+/// Its runs do not overlap. If the work of one period may continue while that of the next begins, a
+/// run passes its work on to [`execute`](Handle::execute):
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::Service;
+///
+/// let service = Service::start()?;
+/// let timers = service.handle();
+/// timers.every(Duration::from_secs(1)).run(|run| {
+///     let number = run.number();
+///     // An error if the service is being stopped.
+///     _ = run.timers().execute(move |_| println!("probe {number}"));
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The default [slack](Self::slack) is a thousandth of the period, and a millisecond at most. With
+/// `slack(Duration::ZERO)` runs are as exact as those of a one-shot job, to the tick.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct Periodic<'h> {
+    pub(crate) options: Options<'h>,
+    period: Duration,
+    times: Option<u64>,
+    pace: Pace,
+}
 
-pub use one_shot::OneShot;
-pub use periodic::Periodic;
-use schedule::Plan;
+impl Periodic<'_> {
+    common_methods!();
+    repeated_methods!();
+
+    /// Sets the first run to `delay` from now, instead of a period from now.
+    pub fn first_after(mut self, delay: Duration) -> Self {
+        let first = self.options.handle.now().checked_add(delay);
+        self.options.first = first.map(Due::at);
+        self
+    }
+
+    /// Sets the first run to a point in time, see [`Handle::at`]. The following runs count from
+    /// there, by the clock of the service.
+    pub fn first_at(mut self, when: impl Into<When>) -> Self {
+        self.options.first = when.into().due(self.options.handle.clock());
+        self
+    }
+
+    /// Counts the period from the end of one run to the start of the next.
+    pub fn fixed_delay(mut self) -> Self {
+        self.pace = Pace::Delay;
+        self
+    }
+
+    /// Runs at a fixed rate, which is the default, with a policy for missed periods.
+    pub fn missed(mut self, policy: Missed) -> Self {
+        self.pace = Pace::Rate(policy);
+        self
+    }
+
+    /// Returns the first deadline and the rule for the next ones, for callers that count the
+    /// periods themselves.
+    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat), Reason> {
+        let repeat = self.repeat()?;
+        self.options.rare_options().rare = None;
+        Ok((self.options.check()?.0.deadline, repeat))
+    }
+
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
+        let repeat = self.repeat().map(Some);
+        self.options.schedule(repeat, work)
+    }
+
+    fn repeat(&self) -> Result<Repeat, Reason> {
+        let tick = self.options.handle.ticks().length();
+        Repeat::new(self.period, self.times, self.pace, tick)
+    }
+}

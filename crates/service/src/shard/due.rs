@@ -1,8 +1,7 @@
 //! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
-use super::dyn_timer::JobIndex;
 use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenWork};
-use super::state::{Body, Other, ShardState, TimerState};
+use super::state::{Body, JobIndex, Other, ShardState, Slot, TimerState};
 use crate::job::{Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
 use std::mem::replace;
@@ -33,7 +32,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.next
             );
             let JobIndex(index) = value;
-            if !self.stage.runs() && !self.limits_run(index) {
+            let limits_run =
+                |slot: &Slot<W>| matches!(slot.body, Body::Other(Other::Wake(_, true)));
+            if !self.stage.runs() && !limits_run(&self.slots[index]) {
                 // A job that ended a run during the stop. It waits to be taken back.
                 self.slots[index].timer = TimerState::Off(None);
                 continue;
@@ -57,7 +58,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// due, and calls this. A wheel may return an earlier tick than that of its first timer, at
     /// which it cascades. So a known later tick is kept. After a storm `next` stays as it is until
     /// the driver has released the memory.
-    pub(super) fn find_next(&mut self) {
+    pub(crate) fn find_next(&mut self) {
         if !self.storm_ended {
             self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
         }
@@ -68,7 +69,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// and `begin`.
     #[inline]
     fn begin_plain(&mut self, index: u32, fired: Tick) -> Option<PlainRun<W>> {
-        let shard = self.shard();
+        let shard = self.shard;
         let due_by = self.ticks.instant(fired);
         if self.is_paused_with_all(index) {
             return None;
@@ -139,7 +140,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     fn dispatch(&mut self, id: Id, now: Moment) -> DueJob<W> {
         let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
-            return self.wake(index, now);
+            let taken = self.remove(index, Ending::Finished);
+            self.counts.runs += 1;
+            self.measure(taken.deadline, now, now);
+            let Some(TakenWork::Wake(waker)) = taken.work else {
+                unreachable!("the job of a future that sleeps has a waker");
+            };
+            return DueJob::Wake(waker);
         }
         self.runs.in_flight += 1;
         match self.hand_out(id) {
@@ -164,16 +171,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(HandedOut { id, turn: self.turn, info, dispatch })
     }
 
-    fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
-        let taken = self.take(index, Ending::Finished);
-        self.counts.runs += 1;
-        self.measure(taken.deadline, now, now);
-        let TakenWork::Wake(waker) = taken.work else {
-            unreachable!("the job of a future that sleeps has a waker");
-        };
-        DueJob::Wake(waker)
-    }
-
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
     /// taken back.
     pub(crate) fn begin_turn(&mut self, id: Id, turn: Turn, now: Moment) -> Option<ActiveRun<W>> {
@@ -194,7 +191,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
     fn begin(&mut self, index: u32, on_leader: bool) -> ActiveRun<W> {
         debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
-        let shard = self.shard();
+        let shard = self.shard;
         let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.timer = TimerState::Off(None);
@@ -204,7 +201,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             let Body::Plain(work) = replace(&mut slot.body, Body::Other(Other::Gone)) else {
                 unreachable!("a plain job has a box of work until its run begins");
             };
-            return ActiveRun::plain(id, deadline, Some(work));
+            return ActiveRun::new(RunFacts::single(id, deadline), Some(work), None);
         };
         let facts = facts_of_run(job, id, deadline);
         self.counts.runs -= u64::from(facts.asks_rule_only);

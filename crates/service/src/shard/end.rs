@@ -67,7 +67,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             }
             (next, work) => {
                 run.work = work;
-                run.info = self.remove(index, next.err().unwrap_or(Ending::Finished)).2;
+                run.info = self.remove(index, next.err().unwrap_or(Ending::Finished)).info;
             }
         }
     }
@@ -117,8 +117,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.end_of_job(&mut run);
             }
             None => {
-                let taken = self.take(id.index(), Ending::Cancelled);
-                let TakenWork::Work(work) = taken.work else {
+                let taken = self.remove(id.index(), Ending::Cancelled);
+                let Some(TakenWork::Work(work)) = taken.work else {
                     unreachable!("a run that was handed out and has not begun has a box of work");
                 };
                 (run.work, run.info) = (Some(work), taken.info);

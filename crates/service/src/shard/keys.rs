@@ -17,6 +17,7 @@ type Table = HashTable<(SmolStr, Id)>;
 /// Jobs by key.
 ///
 /// Lock order: a part, then a shard. A thread with the lock of a shard never takes that of a part.
+#[derive(Default)]
 pub(crate) struct Keys {
     /// Seeded, since an attacker may choose the keys.
     hasher: RandomState,
@@ -27,15 +28,6 @@ pub(crate) struct Part<'a> {
     keys: &'a Keys,
     hash: u64,
     table: MutexGuard<'a, Table>,
-}
-
-impl Default for Keys {
-    fn default() -> Self {
-        Self {
-            hasher: RandomState::new(),
-            parts: [(); PARTS].map(|()| CachePadded::new(Mutex::new(HashTable::new()))),
-        }
-    }
 }
 
 impl Keys {

@@ -11,26 +11,21 @@
 mod arena;
 mod change;
 mod due;
-mod dyn_timer;
 mod end;
 mod handover;
 mod keys;
 mod pause;
-mod query;
-mod runs;
 mod shrink;
 mod signal;
 mod state;
 mod stop;
 
-pub use dyn_timer::JobIndex;
-pub(crate) use dyn_timer::{DynTimer, default_wheel};
 pub(crate) use handover::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, TakenJob,
-    TakenWork, TaskKind,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, SlowRun,
+    TakenJob, TakenWork, TaskKind,
 };
-pub(crate) use runs::{SlowRun, Watch};
-pub(crate) use state::{ShardState, StopStage};
+pub use state::JobIndex;
+pub(crate) use state::{DynTimer, ShardState, StopStage, default_wheel};
 
 use crate::error::{ChangeError, Reason};
 use crate::job::{Id, Info, JobState, Key};
@@ -101,7 +96,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         Self {
             clock,
             ticks,
-            signal: CachePadded::new(Signal::new()),
+            signal: CachePadded::default(),
             ready: CachePadded::default(),
             keys: Keys::default(),
             shards: (0..).zip(wheels).map(shard).collect(),
@@ -311,12 +306,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             }
         }
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
-    }
-
-    /// Updates the next tick of each shard: a driver that finds nothing due does not look into the
-    /// shards.
-    pub(crate) fn find_next(&self) {
-        self.with_all(ShardState::find_next);
     }
 
     pub(crate) fn next_due(&self) -> Option<Moment> {

@@ -98,12 +98,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.fence.is_some_and(|(_, upto)| tick <= upto)
     }
 
-    /// From here on no job comes due, except for futures; or all do again, and the deferred ones
-    /// are to be resumed.
-    pub(super) fn set_paused(&mut self, all_paused: bool) {
-        self.all_paused = all_paused;
-    }
-
     /// Returns `true` if all jobs are paused, and this job is not that of a future.
     #[inline]
     pub(super) fn is_paused_with_all(&self, index: u32) -> bool {
@@ -199,10 +193,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Pauses all jobs, or lets them come due again. One call at a time, so that no shard is left
-    /// in another state than the rest. No code of the user runs under this lock.
+    /// Pauses all jobs except futures, or lets them come due again: then the deferred ones are to
+    /// be resumed. One call at a time, so that no shard is left in another state than the rest. No
+    /// code of the user runs under this lock.
     pub(crate) fn set_paused(&self, all_paused: bool) {
         let _one_at_a_time = self.pausing.lock();
-        self.with_all(|state| state.set_paused(all_paused));
+        self.with_all(|state| state.all_paused = all_paused);
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Shards;
 use super::arena::FEW;
-use super::dyn_timer::{DynTimer, default_wheel};
 use super::handover::ShardWork;
-use super::state::{ShardState, TimerState};
+use super::state::{DynTimer, ShardState, TimerState, default_wheel};
 use crate::time::Moment;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

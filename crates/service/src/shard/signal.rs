@@ -11,9 +11,10 @@ use crate::time::{Moment, Waker};
 use parking_lot::Mutex;
 use std::sync::atomic::Ordering;
 
-/// The driver is awake, and will check the shards before it sleeps.
+/// The driver is awake, and will check the shards before it sleeps. This is how it begins.
 const AWAKE: u64 = 0;
 
+#[derive(Default)]
 pub(crate) struct Signal {
     /// When the driver will wake up by itself, in nanoseconds. `u64::MAX` is never.
     until: AtomicU64,
@@ -21,10 +22,6 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    pub(crate) fn new() -> Self {
-        Self { until: AtomicU64::new(AWAKE), waker: Mutex::new(None) }
-    }
-
     pub(crate) fn set_waker(&self, waker: Waker) {
         *self.waker.lock() = Some(waker);
     }
@@ -42,7 +39,8 @@ impl Signal {
         fence(Ordering::SeqCst);
     }
 
-    /// Something is due earlier than before. Wakes the driver if it would sleep beyond that moment.
+    /// Something is due earlier than before. Wakes the driver if it would sleep beyond that moment,
+    /// with the origin whenever it sleeps.
     pub(crate) fn earlier(&self, due: Moment) {
         fence(Ordering::SeqCst);
         let until = self.until.load(Ordering::SeqCst);
@@ -61,10 +59,5 @@ impl Signal {
         if let Some(wake) = waker {
             wake();
         }
-    }
-
-    /// There is something to do at once. Wakes the driver if it sleeps.
-    pub(crate) fn wake_sleeper(&self) {
-        self.earlier(Moment::ORIGIN);
     }
 }

@@ -2,9 +2,7 @@
 //! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
-use super::dyn_timer::{DynTimer, JobIndex};
-use super::handover::ShardWork;
-use super::runs::Runs;
+use super::handover::{Runs, ShardWork};
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
@@ -14,7 +12,26 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
-use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+/// The value that a backend stores for each job: a service runs on any `Timer<JobIndex>`. Only a
+/// service creates these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobIndex(pub(super) u32);
+
+pub(crate) type DynTimer = dyn Timer<JobIndex> + Send;
+
+/// The backend of a shard, unless the user has set one.
+pub(crate) fn default_wheel() -> Box<DynTimer> {
+    Box::new(HierarchicalWheel::new())
+}
+
+#[inline]
+pub(super) fn cancel_timer(wheel: &mut DynTimer, timer: TimerId, index: u32) {
+    let cancelled = wheel.cancel(timer);
+    debug_assert_eq!(cancelled, Some(JobIndex(index)), "the job has another timer, or none");
+}
 
 /// One job. A plain job has only this and its closure. Its timer takes another 32 bytes in the
 /// wheel.
@@ -141,11 +158,11 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     pub(super) next: Tick,
     /// Few jobs were left of many, and the memory of the others is to be released.
     pub(crate) storm_ended: bool,
-    pub(super) stage: StopStage,
+    pub(crate) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
     shards: u64,
-    shard: u32,
+    pub(super) shard: u32,
     /// The number of jobs in all shards, if there is a limit.
     pub(super) room: Option<Arc<AtomicUsize>>,
     /// During a poll: the last job number, and the tick up to which this poll goes. Jobs with a
@@ -194,10 +211,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    pub(super) fn shard(&self) -> u32 {
-        self.shard
-    }
-
     pub(super) fn id_of(&self, number: NonZeroU64, index: u32) -> Id {
         Id::new(number, index, self.shard)
     }
@@ -210,10 +223,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    pub(crate) fn stage(&self) -> StopStage {
-        self.stage
     }
 
     /// Schedules a plain job, unless the service was stopped. The shortest path, since most jobs
@@ -270,10 +279,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         let wake = Other::Wake(self.wakers.insert(waker), limits_run);
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Other(wake)))
-    }
-
-    pub(super) fn limits_run(&self, index: u32) -> bool {
-        matches!(self.slots[index].body, Body::Other(Other::Wake(_, true)))
     }
 
     /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.

@@ -1,10 +1,9 @@
 //! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
 //! a stop, which waits for them.
 
-use super::handover::ShardWork;
-use super::runs::{SlowRun, Watch};
+use super::Shards;
+use super::handover::{ShardWork, SlowRun, TakenJob};
 use super::state::{ShardState, StopStage};
-use super::{Shards, TakenJob};
 use crate::job::Id;
 use crate::sync::thread_local;
 use crate::time::Moment;
@@ -19,11 +18,32 @@ thread_local! {
     static ON_THIS_THREAD: RefCell<Vec<(usize, Option<Id>)>> = RefCell::default();
 }
 
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        ON_THIS_THREAD.with(|runs| runs.borrow_mut().pop());
+    }
+}
+
+/// How often a drain checks whether it must still wait. The end of a run notifies it. The cancel of
+/// the last job does not, so that a cancel need not check for drains.
+const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
+    // In a model no time passes. A test that is paused for 20 ms must not run in another order.
+    Duration::from_secs(3600)
+} else {
+    Duration::from_millis(20)
+};
+
 impl<W: ShardWork + ?Sized> Shards<W> {
-    pub(crate) fn watch(&self) -> Watch {
-        let mut watch = Watch::default();
-        self.with_all(|state| state.runs.add_to(&mut watch));
-        watch
+    /// When the oldest run began that was not reported as slow, and how many have not begun.
+    pub(crate) fn watch(&self) -> (Option<Moment>, usize) {
+        let (mut oldest, mut waiting) = (None::<Moment>, 0);
+        self.with_all(|state| {
+            oldest = oldest.into_iter().chain(state.runs.unreported()).min();
+            waiting += state.runs.in_flight - state.runs.begun;
+        });
+        (oldest, waiting)
     }
 
     pub(crate) fn take_slow(&self, now: Moment, limit: Duration) -> Vec<SlowRun> {
@@ -49,7 +69,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     pub(crate) fn hand_in(&self, id: Id, begun: bool) {
         let stage = self.with(id.shard(), |state| {
             state.hand_in(id, begun);
-            state.stage()
+            state.stage
         });
         self.notify_stop(stage);
     }
@@ -93,26 +113,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
-}
 
-struct Entered;
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        ON_THIS_THREAD.with(|runs| runs.borrow_mut().pop());
-    }
-}
-
-/// How often a drain checks whether it must still wait. The end of a run notifies it. The cancel of
-/// the last job does not, so that a cancel need not check for drains.
-const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
-    // In a model no time passes. A test that is paused for 20 ms must not run in another order.
-    Duration::from_secs(3600)
-} else {
-    Duration::from_millis(20)
-};
-
-impl<W: ShardWork + ?Sized> Shards<W> {
     /// Takes back the jobs that will not run: see [`ShardState::take_back`]. Nothing is scheduled
     /// from here on, except limits of runs and, during a drain, futures.
     pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {

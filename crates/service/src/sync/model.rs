@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 /// A lock that is never poisoned.
 #[derive(Default)]
-pub(crate) struct Mutex<T: ?Sized>(loom::sync::Mutex<T>);
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
 /// `None` only while its owner waits for a condition.
-pub(crate) struct MutexGuard<'a, T: ?Sized>(Option<loom::sync::MutexGuard<'a, T>>);
+pub(crate) struct MutexGuard<'a, T>(Option<loom::sync::MutexGuard<'a, T>>);
 
 const POISONED: &str = "no test panics while it holds the lock";
 const HELD: &str = "the guard is not used while its owner waits";
@@ -21,9 +21,7 @@ impl<T> Mutex<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(loom::sync::Mutex::new(value))
     }
-}
 
-impl<T: ?Sized> Mutex<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().expect(POISONED)))
     }
@@ -34,7 +32,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -42,7 +40,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+impl<T> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.0.as_mut().expect(HELD)
     }

@@ -195,9 +195,7 @@ impl Member {
             }
         }
     }
-}
 
-impl Member {
     #[inline]
     pub(crate) fn set_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
