@@ -1,17 +1,16 @@
 //! The workloads: names, sources, stories and parameters. These determine a stream completely.
 
-use crate::definition::Workload;
+use crate::Workload;
 use crate::delay::Delay;
-use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot};
+use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot, Sparse};
+use crate::patterns::burst::{Burst, SameDeadline};
 use crate::patterns::connections::{Connections, Tcp};
-use crate::patterns::hold::Hold;
 use crate::patterns::messages::Messages;
-use crate::patterns::periodic::{Period, Periodic};
-use crate::patterns::requests::{Burst, Requests};
+use crate::patterns::requests::Requests;
+use crate::patterns::restarted::{Hold, Period, Periodic};
 use crate::patterns::sessions::{Popular, Refresh};
-use crate::patterns::sparse::Sparse;
 use crate::patterns::steady::{StartStop, Steady};
-use crate::patterns::uniform::{SameDeadline, Uniform};
+use crate::patterns::uniform::Uniform;
 
 /// The mean of the increments of the hold model, for each distribution.
 const HOLD_MEAN: u64 = 1 << 16;

@@ -75,36 +75,35 @@ enum Count {
     Known(u64),
 }
 
+/// Writes the operations of the step with this number.
+type Step<S> = fn(&mut S, u64, &mut Sink);
+
 /// A number of equal steps with one measure.
 pub(crate) struct Stage<S> {
     measure: Option<Measure>,
     count: Count,
     steps: u64,
-    step: fn(&mut S, u64, &mut Sink),
+    step: Step<S>,
 }
 
 impl<S> Stage<S> {
     /// Preparation, which is played but not timed.
-    pub(crate) fn prepare(steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn prepare(steps: u64, step: Step<S>) -> Self {
         Self { measure: None, count: Count::TimerOps, steps, step }
     }
 
     /// Timed, and divided by the number of insertions, cancellations and reschedules.
-    pub(crate) fn timer_ops(
-        measure: Measure,
-        steps: u64,
-        step: fn(&mut S, u64, &mut Sink),
-    ) -> Self {
+    pub(crate) fn timer_ops(measure: Measure, steps: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::TimerOps, steps, step }
     }
 
     /// Timed, and divided by the number of steps.
-    pub(crate) fn steps(measure: Measure, steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn steps(measure: Measure, steps: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::Steps, steps, step }
     }
 
     /// A single step, timed and divided by the number of timers that fire in it.
-    pub(crate) fn fire(measure: Measure, fired: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn fire(measure: Measure, fired: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::Known(fired), steps: 1, step }
     }
 }

@@ -94,7 +94,8 @@ fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
     sink.advance(tick);
     match event {
         Event::Request => state.on_request(pair, sink),
-        Event::Pace => state.on_pace(pair, sink),
+        Event::Pace if state.pairs[pair as usize].unsent > 0 => state.send(pair, sink),
+        Event::Pace => {}
         Event::Close => state.on_close(pair, sink),
     }
 }
@@ -127,12 +128,6 @@ impl State {
         self.pairs[pair as usize].unsent = self.messages.per_response;
         self.send(pair, sink);
         sink.reschedule_after(label(pair, DEADLINE), self.messages.patience / 2); // answered
-    }
-
-    fn on_pace(&mut self, pair: u32, sink: &mut Sink) {
-        if self.pairs[pair as usize].unsent > 0 {
-            self.send(pair, sink);
-        }
     }
 
     /// Sends a message: it moves the idle timeouts of both ends and starts the pace timer.
