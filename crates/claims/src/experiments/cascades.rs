@@ -1,6 +1,5 @@
 //! C17, C18, C60: the price of a hierarchy's small space: timers move from level to level.
 
-use super::drive::{moves, run_out};
 use super::models::kafka::KafkaModel;
 use crate::StatedGrowth::Is;
 use crate::count::random;
@@ -34,9 +33,9 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
             let mut delay = || random.random_range(1..span);
             let mut counted = setup.build_with_slots(WHEEL, SLOTS);
             counted.fill((0..TIMERS).map(|_| delay()));
-            let [fired, moved, _] = run_out(&mut counted);
+            let [fired, moved, _] = counted.run_out();
             vain += counted.steps().of(Work::EntryScan).saturating_sub(fired + moved);
-            let alone = (0..ALONE).map(|_| moves(setup, WHEEL, SLOTS, [delay()]).0);
+            let alone = (0..ALONE).map(|_| moves(setup, SLOTS, [delay()]).0);
             most = alone.fold(most, u64::max);
         }
         // The slots of all levels that timers passed through, including the one they fired from.
@@ -50,13 +49,26 @@ fn cascades(setup: &Setup, e: &mut Evidence) {
     let cascade = setup.curve(&setup.scale.sizes(), |n, seed| {
         let mut random = random(seed);
         let delays = (0..n).map(|_| (1 << 16) + random.random_range(0..1 << 16));
-        moves(setup, WHEEL, 256, delays).1 as f64
+        moves(setup, 256, delays).1 as f64
     });
     let sentence = "In levels of lists one advance may move all timers.";
     e.growth("C17.5", sentence, [&cascade], Is(Linear));
     let mut sweep = Sweep::new("A slot with all timers cascades", "the most moves in one advance");
     sweep.add(WHEEL, cascade);
     e.sweeps.push(sweep);
+}
+
+/// Starts timers with these delays in a list wheel, and fires them. Returns how often a timer was
+/// moved to a lower level, in all and at most in one call.
+pub(super) fn moves(
+    setup: &Setup,
+    slots: u64,
+    delays: impl IntoIterator<Item = Tick>,
+) -> (u64, u64) {
+    let mut counted = setup.build_with_slots(WHEEL, slots);
+    counted.fill(delays);
+    let [_, moved, most] = counted.run_out();
+    (moved, most)
 }
 
 pub(super) const SLOT: Experiment = Experiment {

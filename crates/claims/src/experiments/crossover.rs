@@ -5,12 +5,11 @@
 //! level, at most m - 1 times, and fires. Each visit counts as one in both, so that Varghese and
 //! Lauck's T* = m M c7/c6 is m M.
 
-use super::drive::run_out;
 use crate::StatedGrowth::{AtMost, Is};
 use crate::count::random;
 use crate::growth::Curve;
 use crate::growth::Growth::{Linear, Logarithmic};
-use crate::scale::powers;
+use crate::setup::powers;
 use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};
@@ -45,7 +44,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
                 let start = counted.now() + random.random_range(1..1 << 20);
                 counted.advance(start, |_| ());
                 counted.fill([delay]);
-                let [fired, moved, _] = run_out(&mut counted);
+                let [fired, moved, _] = counted.run_out();
                 let of_one = fired + moved;
                 if delay < per_level.pow(levels - 1) {
                     most = most.max(of_one.saturating_sub(u64::from(levels)));

@@ -1,7 +1,8 @@
 //! Answers the question of the articles in a sentence that follows from the table.
 
 use super::Operation::{self, Cancel, Fire, InsertEarliest, InsertRandom};
-use super::{ClaimedCost, Front, FrontCell, Verdict};
+use super::{ClaimedCost, Front, FrontCell};
+use crate::Outcome;
 use crate::growth::Growth;
 
 /// The question.
@@ -25,8 +26,8 @@ pub fn answer(front: &Front) -> String {
 }
 
 fn sentence(place: &str, cells: &[&FrontCell]) -> String {
-    let count = |verdict| cells.iter().filter(|cell| cell.verdict() == verdict).count();
-    let holds = match (count(Verdict::Holds), count(Verdict::Worse)) {
+    let count = |it: Outcome| cells.iter().filter(|cell| cell.outcome() == Some(it)).count();
+    let holds = match (count(Outcome::Confirmed), count(Outcome::Refuted)) {
         (all @ 1.., 0) if all == cells.len() => "the claims hold",
         (_, 0) => "the claims are undecided",
         (0, _) => "the claims do not hold",

@@ -2,7 +2,8 @@
 
 use super::cache::PATH;
 use super::runs::{ROUNDS, TIMED, TIMED_LINEAR};
-use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation, Verdict};
+use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation};
+use crate::Outcome;
 use crate::growth::{Growth, Shape};
 use serde_json::json;
 use wheelhouse_present::table::{self, Column, Mark, Table};
@@ -61,7 +62,7 @@ fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     let name = table::Cell::text(row.contestant.name);
     let cell = |cell: &FrontCell| table::Cell {
         value: value(cell),
-        ..table::Cell::text(field(cell)).marked(sign(cell).1)
+        ..table::Cell::text(field(cell)).marked(standing(cell).2)
     };
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
@@ -76,7 +77,7 @@ fn o_notation(growth: Growth) -> &'static str {
 }
 
 fn field(cell: &FrontCell) -> String {
-    let class = format!("{} {}", word(cell.shape.class), sign(cell).0);
+    let class = format!("{} {}", word(cell.shape.class), standing(cell).1);
     let claim = |ClaimedCost(class, by, _): &ClaimedCost| format!("{by} {}", o_notation(*class));
     let claims = cell.claims.iter().map(claim).collect::<Vec<_>>().join(" ");
     let claims = if claims.is_empty() { "-".to_owned() } else { claims };
@@ -88,7 +89,7 @@ fn field(cell: &FrontCell) -> String {
 
 fn short(cell: &FrontCell) -> String {
     let steps = units::number(cell.last().1);
-    format!("{steps} {} {}", word(cell.shape.class), sign(cell).0).trim().to_owned()
+    format!("{steps} {} {}", word(cell.shape.class), standing(cell).1).trim().to_owned()
 }
 
 /// The exact class, abbreviated.
@@ -105,12 +106,13 @@ fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
 
-fn sign(cell: &FrontCell) -> (&'static str, Mark) {
-    match cell.verdict() {
-        Verdict::Holds => ("✓", Mark::Even),
-        Verdict::Worse => ("✗", Mark::Bad),
-        Verdict::Undecided => ("?", Mark::Muted),
-        Verdict::Unclaimed => ("", Mark::Muted),
+/// The agreement of the counts with the claim: in words, as a sign, and as a mark.
+fn standing(cell: &FrontCell) -> (&'static str, &'static str, Mark) {
+    match cell.outcome() {
+        Some(Outcome::Confirmed) => ("holds", "✓", Mark::Even),
+        Some(Outcome::Refuted) => ("does not hold", "✗", Mark::Bad),
+        Some(Outcome::Undecided) => ("undecided", "?", Mark::Muted),
+        None => ("no claim", "", Mark::Muted),
     }
 }
 
@@ -120,7 +122,7 @@ fn value(cell: &FrontCell) -> serde_json::Value {
         json!({ "class": class, "by": by, "claim": claim })
     };
     json!({
-        "counted": cell.shape.class, "standing": cell.verdict().name(),
+        "counted": cell.shape.class, "standing": standing(cell).0,
         "claimed": cell.claims.iter().map(claimed).collect::<Vec<_>>(),
         "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns, "lines": cell.lines,
         "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
