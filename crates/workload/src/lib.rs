@@ -1,13 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod catalogue;
-mod delay;
 pub mod kernel;
 mod mix;
 mod op;
 mod patterns;
 mod player;
-mod queue;
 mod random;
 mod script;
 pub mod trace;

@@ -2,21 +2,11 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::Random;
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// TCP connections with requests and answers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Connections {
-    pub(crate) tcp: Tcp,
-    /// Events for each timer.
-    pub(crate) laps: u32,
-}
-
-/// The timers of a TCP connection, in ticks, and its events.
+/// TCP connections with requests and answers: the timers of each, in ticks, and its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tcp {
     /// Retransmission timeout. Started with an answer, restarted with each acknowledgement, stopped
@@ -41,6 +31,8 @@ pub(crate) struct Tcp {
     pub(crate) service: Delay,
     /// The time from a segment to its acknowledgement.
     pub(crate) round_trip: Delay,
+    /// Events for each timer.
+    pub(crate) laps: u32,
 }
 
 /// Labels per connection, one for each of its timers.
@@ -78,13 +70,13 @@ struct State {
     time_waits: u32,
 }
 
-impl Pattern for Connections {
+impl Pattern for Tcp {
     fn labels(&self, n: u32) -> u64 {
         u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
     }
 
     fn phases(&self, n: u32, random: Random) -> Phases {
-        let (tcp, connections) = (self.tcp, connections(n));
+        let (tcp, connections) = (*self, connections(n));
         let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
         let stages = vec![
             Stage::prepare(u64::from(connections), resume),

@@ -2,10 +2,8 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::Random;
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use std::collections::VecDeque;
 use wheelhouse_core::Tick;
 

@@ -2,10 +2,8 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::{PER_MILLE, Random};
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, PER_MILLE, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
 /// Sessions with a time to live, counted from their last use: each use moves the timer, and it
