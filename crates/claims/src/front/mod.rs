@@ -90,7 +90,7 @@ impl FrontCell {
     }
 
     /// Compares the class that the cost does not exceed with that of the first claim: O is "at
-    /// most". `None` if there is no claim.
+    /// most". `None` for a cost that has a class and no claim.
     pub fn outcome(&self) -> Option<Outcome> {
         match (self.shape.at_most, self.claims.first()) {
             (Growth::Undecided, _) => Some(Outcome::Undecided),
