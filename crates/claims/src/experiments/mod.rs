@@ -1,14 +1,11 @@
 //! The experiments, grouped by subject.
 //!
 //! An experiment is a function from a [`Setup`] to [`Evidence`]. It decides the statements of one
-//! or more claims, whose ids are in the first line of its file. It counts on a virtual clock, and
+//! or more claims, whose ids are in the header of its file. It counts on a virtual clock, and
 //! uses only the public interface of a structure and its meter. To test an article's own code, it
 //! runs a model of that code (`models`).
 
 mod cascades;
-mod crossover;
-mod drivers;
-mod heap_or_wheel;
 mod heaps;
 mod operations;
 mod rounds;
@@ -47,17 +44,17 @@ impl Experiment {
 
 /// All experiments. The longest come first, so that they do not finish last.
 pub const ALL: &[Experiment] = &[
-    heap_or_wheel::BURST,
+    heaps::BURST,
     operations::WHEELS,
     rounds::VISITS,
     trees::TREES,
     heaps::LATER,
     operations::LISTS,
-    crossover::ROUNDS_OR_LEVELS,
+    rounds::ROUNDS_OR_LEVELS,
     cascades::CASCADES,
     cascades::SLOT,
     structures::EVERY,
-    drivers::QUEUE,
+    cascades::QUEUE,
 ];
 
 /// The experiment of a name. Fails if there is none.
