@@ -23,17 +23,15 @@
 //! [`growth`](crate::growth) decides the class, as everywhere in this crate. Times are shown as
 //! context and decide nothing: [`Front::time`] reads a clock, and nothing else here does.
 
-mod answer;
 pub mod cache;
 mod contestants;
 mod figure;
 mod grid;
 mod runs;
 
-pub use answer::{QUESTION, answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
-pub use grid::{brief, grid, narrow};
+pub use grid::{QUESTION, answer, brief, grid, narrow};
 pub use runs::ROUNDS;
 
 use crate::growth::{Curve, Growth, Shape};
