@@ -9,8 +9,9 @@ pub(crate) trait Peer {
     /// The name in tables.
     const NAME: &'static str;
 
-    /// Its package: `"std"` for the standard library, `None` for our structures.
-    const PACKAGE: Option<&'static str>;
+    /// Its package, by default its name: `"std"` for the standard library, `None` for our
+    /// structures.
+    const PACKAGE: Option<&'static str> = Some(Self::NAME);
 
     /// The abilities that it lacks, and why. Their methods are not called, and need not be
     /// implemented.

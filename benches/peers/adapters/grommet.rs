@@ -11,7 +11,6 @@ pub(crate) struct Grommet(Wheel<u64>);
 
 impl Peer for Grommet {
     const NAME: &'static str = "grommet-core";
-    const PACKAGE: Option<&'static str> = Some("grommet-core");
     /// It refuses a deadline that is further ahead.
     const LATEST: Tick = MAX_DELAY_TICKS;
     type Handle = TimerId;

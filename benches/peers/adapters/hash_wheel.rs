@@ -32,7 +32,6 @@ pub(crate) struct HashWheel {
 
 impl Peer for HashWheel {
     const NAME: &'static str = "hierarchical_hash_wheel_timer";
-    const PACKAGE: Option<&'static str> = Some("hierarchical_hash_wheel_timer");
     /// It walks to later ticks in steps of at most 2^32, which takes minutes for the whole range.
     const LATEST: Tick = (1 << 48) - 1;
     type Handle = u64;

@@ -33,7 +33,6 @@ impl Kestrel {
 
 impl Peer for Kestrel {
     const NAME: &'static str = "kestrel-timer";
-    const PACKAGE: Option<&'static str> = Some("kestrel-timer");
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Exact,
         "it fires late, by up to a tick of its upper level, so its answers differ from the \

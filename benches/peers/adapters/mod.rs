@@ -1,4 +1,4 @@
-//! The competitors, one file each. They are used as their documentation recommends.
+//! The competitors, one file for each library. They are used as their documentation recommends.
 
 /// Defines how a heap with lazy deletion starts, stops and moves timers. The heap has a field
 /// `timers: Arena<(Tick, u64)>` with deadlines and values, the number of its entries `len`, and a
@@ -47,7 +47,6 @@ macro_rules! lazy_deletion {
 }
 
 mod cleaning_heap;
-mod delay_queue;
 mod grommet;
 mod hash_wheel;
 mod kestrel;
@@ -60,8 +59,7 @@ mod priority_queue;
 #[cfg(target_feature = "avx2")]
 mod quick_heap;
 mod radix_heap;
-mod tokio_clock;
-mod tokio_sleep;
+mod tokio_timers;
 
 use crate::competitor::Competitor;
 use crossbeam_skiplist::SkipMap;
@@ -90,8 +88,8 @@ pub(crate) fn all() -> Vec<Box<dyn Structure>> {
         Competitor::<grommet::Grommet>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::WHOLE }>>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::CAPPED }>>::boxed(),
-        Competitor::<delay_queue::Queue>::boxed(),
-        Competitor::<tokio_sleep::Driver>::boxed(),
+        Competitor::<tokio_timers::Queue>::boxed(),
+        Competitor::<tokio_timers::Driver>::boxed(),
         Competitor::<hash_wheel::HashWheel>::boxed(),
         Competitor::<kestrel::Kestrel>::boxed(),
         Competitor::<ora::Ora>::boxed(),

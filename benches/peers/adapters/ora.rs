@@ -16,7 +16,6 @@ pub(crate) struct Ora {
 
 impl Peer for Ora {
     const NAME: &'static str = "ora-timer";
-    const PACKAGE: Option<&'static str> = Some("ora-timer");
     /// It walks to later ticks in steps of at most 2^32, which takes minutes for the whole range.
     const LATEST: Tick = (1 << 48) - 1;
     const LACKS: &'static [(Ability, &'static str)] =

@@ -13,7 +13,6 @@ pub(crate) struct Queue(PriorityQueue<u64, Reverse<Tick>, FxBuildHasher>);
 
 impl Peer for Queue {
     const NAME: &'static str = "priority-queue";
-    const PACKAGE: Option<&'static str> = Some("priority-queue");
     /// The value, which no two timers share in this comparison.
     type Handle = u64;
 

@@ -96,7 +96,6 @@ impl Queue {
 
 impl Peer for Queue {
     const NAME: &'static str = "quickheap";
-    const PACKAGE: Option<&'static str> = Some("quickheap");
     /// The other 28 bits of a key are enough for the index of a timer.
     const LATEST: Tick = (1 << 36) - 1;
     type Handle = TimerId;

@@ -92,7 +92,6 @@ impl Queue {
 
 impl Peer for Queue {
     const NAME: &'static str = "radix-heap";
-    const PACKAGE: Option<&'static str> = Some("radix-heap");
     type Handle = TimerId;
 
     fn new(_: usize) -> Self {

@@ -37,8 +37,9 @@ impl Steps {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // With a custom configuration ...
-/// let wheel = RoundWheel::builder().slots(64).meter(CountingMeter::default()).build()?;
-/// let mut counted = CountedTimer::new(wheel, RoundWheel::meter);
+/// let meter = CountingMeter::default();
+/// let wheel = RoundWheel::builder().slots(64).meter(meter.clone()).build()?;
+/// let mut counted = CountedTimer::new(wheel, meter);
 /// let (steps, id) = counted.work(|timer| timer.insert(100, 1));
 /// assert!(steps.total() > 0);
 /// // ... or in the default one.
@@ -48,6 +49,7 @@ impl Steps {
 /// ```
 pub struct CountedTimer {
     inner: Box<dyn DynTimer>,
+    meter: CountingMeter,
     faults: Vec<FaultKind>,
     /// The steps that faults add.
     extra: u64,
@@ -60,15 +62,15 @@ impl CountedTimer {
     ///
     /// If it does not count its work; all structures of this workspace do.
     pub fn of<B: Backend + 'static>() -> Self {
-        CountedTimer::new(B::build(), |timer| {
-            B::meter(timer).expect("a structure of this workspace counts its work")
-        })
+        let timer = B::build();
+        let meter = B::meter(&timer).expect("a structure of this workspace counts its work");
+        let meter = CountingMeter::clone(meter);
+        Self::new(timer, meter)
     }
 
-    /// A structure that was built with a [`CountingMeter`], and the function that returns the
-    /// meter.
-    pub fn new<T: Timer<u64> + 'static>(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
-        Self { inner: Box::new(Metered { timer, meter }), faults: Vec::new(), extra: 0 }
+    /// A structure that was built with this meter.
+    pub fn new(timer: impl Timer<u64> + 'static, meter: CountingMeter) -> Self {
+        Self { inner: Box::new(timer), meter, faults: Vec::new(), extra: 0 }
     }
 
     /// The same with faults in its operations.
@@ -79,8 +81,7 @@ impl CountedTimer {
 
     /// All work so far.
     pub fn steps(&self) -> Steps {
-        let meter = self.inner.meter();
-        let mut steps = Work::ALL.map(|work| meter.count(work));
+        let mut steps = Work::ALL.map(|work| self.meter.count(work));
         steps[Work::EntryScan as usize] += self.extra;
         for fault in &self.faults {
             if let FaultKind::Miscounted(work, times) = *fault {
@@ -111,6 +112,18 @@ impl CountedTimer {
         fired
     }
 
+    /// Advances from wake-up to wake-up until no timer is left. Returns how many timers fired, how
+    /// often one was moved to a lower level, and the most moves in one call.
+    pub(crate) fn run_out(&mut self) -> [u64; 3] {
+        let [mut fired, mut moved, mut most] = [0; 3];
+        while let Some(tick) = self.next_wakeup() {
+            let (steps, of_tick) = self.work(|timer| timer.advance(tick, |_| ()));
+            let moves = steps.of(Work::CascadeMove);
+            (fired, moved, most) = (fired + of_tick as u64, moved + moves, most.max(moves));
+        }
+        [fired, moved, most]
+    }
+
     /// Counts the steps that faults add to an operation.
     fn count_extra(&mut self, called: AffectedOperation) {
         let n = self.len() as u64;
@@ -128,83 +141,62 @@ impl CountedTimer {
     }
 }
 
-/// A structure, and the function that returns its meter.
-struct Metered<T> {
-    timer: T,
-    meter: fn(&T) -> &CountingMeter,
+/// A [`Timer`] of any type. [`Timer::advance`] itself cannot be called on a `dyn Timer`, because
+/// its callback is generic.
+trait DynTimer: Timer<u64> {
+    fn advance_dyn(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize;
 }
 
-/// A metered [`Timer`] of any type. [`Timer::advance`] itself cannot be called on a `dyn Timer`,
-/// because its callback is generic.
-trait DynTimer {
-    fn timer(&self) -> &dyn Timer<u64>;
-    fn timer_mut(&mut self) -> &mut dyn Timer<u64>;
-    fn meter(&self) -> &CountingMeter;
-    fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize;
-}
-
-impl<T: Timer<u64>> DynTimer for Metered<T> {
-    fn timer(&self) -> &dyn Timer<u64> {
-        &self.timer
-    }
-
-    fn timer_mut(&mut self) -> &mut dyn Timer<u64> {
-        &mut self.timer
-    }
-
-    fn meter(&self) -> &CountingMeter {
-        (self.meter)(&self.timer)
-    }
-
-    fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize {
-        self.timer.advance(now, on_expiry)
+impl<T: Timer<u64>> DynTimer for T {
+    fn advance_dyn(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize {
+        self.advance(now, on_expiry)
     }
 }
 
 impl Timer<u64> for CountedTimer {
     fn now(&self) -> Tick {
-        self.inner.timer().now()
+        self.inner.now()
     }
 
     fn len(&self) -> usize {
-        self.inner.timer().len()
+        self.inner.len()
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
         self.count_extra(AffectedOperation::Insert);
-        self.inner.timer_mut().insert(deadline, value)
+        self.inner.insert(deadline, value)
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<u64> {
         self.count_extra(AffectedOperation::Cancel);
-        self.inner.timer_mut().cancel(id)
+        self.inner.cancel(id)
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        self.inner.timer_mut().reschedule(id, deadline)
+        self.inner.reschedule(id, deadline)
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.inner.timer().deadline(id)
+        self.inner.deadline(id)
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
-        self.inner.timer().next_wakeup().map(|tick| tick.saturating_add(self.lateness()))
+        self.inner.next_wakeup().map(|tick| tick.saturating_add(self.lateness()))
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
         self.count_extra(AffectedOperation::Fire);
         let now = now.saturating_sub(self.lateness());
-        self.inner.timer_mut().pop_expired(now)
+        self.inner.pop_expired(now)
     }
 
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
         self.count_extra(AffectedOperation::Fire);
-        self.inner.advance(now.saturating_sub(self.lateness()), &mut on_expiry)
+        self.inner.advance_dyn(now.saturating_sub(self.lateness()), &mut on_expiry)
     }
 
     fn compact(&mut self) {
-        self.inner.timer_mut().compact();
+        self.inner.compact();
     }
 }
 

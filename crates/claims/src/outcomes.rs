@@ -96,17 +96,9 @@ pub fn figures_agree(one: &str, other: &str) -> bool {
 
 /// Splits a text into numbers and the text between them.
 fn parts(text: &str) -> Vec<&str> {
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let kind = is_number(first);
-        let end = rest.find(|c| is_number(c) != kind).unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        parts.push(part);
-        rest = after;
-    }
-    parts
+    let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let parts = text.as_bytes().chunk_by(|one, next| is_number(one) == is_number(next));
+    parts.map(|part| str::from_utf8(part).expect("numbers are ASCII")).collect()
 }
 
 /// The text of the record's file.

@@ -4,12 +4,11 @@
 //! [`Fault`] into a structure: another structure in its place, an operation that costs more, work
 //! that is not counted. A claim that does not notice such a fault decides nothing.
 
-use crate::Scale;
 use crate::count::{CountedTimer, Order};
 use crate::fault::{Fault, FaultKind};
 use crate::growth::{Curve, curves};
 use crate::life::{mean_over_copies, start_and_stop, steps, tick_and_fire};
-use crate::scale::powers;
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::CountingMeter;
@@ -22,6 +21,59 @@ use wheelhouse_single_wheel::SingleWheel;
 /// The smallest and the largest n of ordered structures, as powers of two. With fewer timers too
 /// many are near the root or the end.
 const ORDERED: RangeInclusive<u32> = 10..=17;
+
+/// Sizes and repetitions. An experiment that takes its sizes from an article ignores these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scale {
+    /// Smallest n, as a power of two.
+    pub from: u32,
+    /// Largest n for constant and logarithmic operations, as a power of two.
+    pub to: u32,
+    /// Largest n for operations that visit all timers, as a power of two.
+    pub to_linear: u32,
+    /// Each seed is a repetition with other random numbers.
+    pub seeds: Cow<'static, [u64]>,
+}
+
+impl Scale {
+    /// The scale of the report: n = 2^10 to 2^20, 2^14 for linear operations, five seeds.
+    pub const WHOLE: Self = Self { from: 10, to: 20, to_linear: 14, seeds: SEEDS };
+    /// The scale of the tests: the same outcomes in seconds.
+    pub const REDUCED: Self = Self { from: 8, to: 13, to_linear: 11, seeds: SEEDS };
+
+    /// The same sizes with other seeds.
+    #[must_use]
+    pub fn seeded(self, seeds: impl Into<Vec<u64>>) -> Self {
+        Self { seeds: Cow::Owned(seeds.into()), ..self }
+    }
+
+    /// The sizes, each twice the one before.
+    pub fn sizes(&self) -> Vec<u64> {
+        powers(self.from, self.to)
+    }
+
+    /// The sizes for operations that visit all timers.
+    pub fn linear_sizes(&self) -> Vec<u64> {
+        powers(self.from, self.to_linear)
+    }
+
+    /// The largest n.
+    pub fn largest(&self) -> u64 {
+        1 << self.to
+    }
+
+    /// The seeds.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<'_> {
+        self.seeds.iter().copied()
+    }
+}
+
+const SEEDS: Cow<'static, [u64]> = Cow::Borrowed(&[1, 2, 3, 4, 5]);
+
+/// 2^from, 2^(from+1) .. 2^to.
+pub(crate) fn powers(from: u32, to: u32) -> Vec<u64> {
+    (from..=to).map(|bits| 1 << bits).collect()
+}
 
 /// The scale of an experiment and its structures.
 #[derive(Clone, Debug)]
@@ -137,9 +189,10 @@ fn structure_with_slots(name: &str, slots: usize) -> CountedTimer {
     /// Builds a wheel, whose number of slots this method of its builder sets.
     macro_rules! wheel {
         ($wheel:ident, $slots:ident) => {{
-            let wheel = $wheel::builder().$slots(slots).meter(CountingMeter::default()).build();
+            let meter = CountingMeter::default();
+            let wheel = $wheel::builder().$slots(slots).meter(meter.clone()).build();
             let wheel = wheel.expect("experiments ask for numbers of slots that the wheels take");
-            CountedTimer::new(wheel, $wheel::meter)
+            CountedTimer::new(wheel, meter)
         }};
     }
     match name {

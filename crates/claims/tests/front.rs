@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 use wheelhouse_claims::fault::{Fault, FaultKind};
-use wheelhouse_claims::front::{
-    self, CONTESTANTS, Contestant, Front, FrontRow, Operation, Verdict,
-};
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, FrontRow, Operation};
 use wheelhouse_claims::growth::Growth;
-use wheelhouse_claims::{Scale, Setup, judge, report, select};
+use wheelhouse_claims::{Outcome, Scale, Setup, judge, report, select};
 
 /// Two wheels, a heap, and a map that visits all timers, on the reduced range.
 static FRONT: LazyLock<Front> = LazyLock::new(|| {
@@ -17,25 +15,25 @@ static FRONT: LazyLock<Front> = LazyLock::new(|| {
     Front::count(&asked, &Setup::new(&Scale::REDUCED), |_| ())
 });
 
-fn counted(structure: &str, operation: Operation) -> (Growth, Verdict) {
+fn counted(structure: &str, operation: Operation) -> (Growth, Option<Outcome>) {
     let cell = FRONT.cell(structure, operation).expect("it was asked for");
-    (cell.shape.class, cell.verdict())
+    (cell.shape.class, cell.outcome())
 }
 
 #[test]
 fn a_wheel_inserts_in_constant_steps_and_a_heap_does_not_if_each_is_the_earliest() {
     use Operation::{Fire, InsertEarliest, InsertRandom};
-    let constant = (Growth::Constant, Verdict::Holds);
-    let logarithmic = (Growth::Logarithmic, Verdict::Holds);
+    let holds = Some(Outcome::Confirmed);
+    let (constant, logarithmic) = ((Growth::Constant, holds), (Growth::Logarithmic, holds));
     assert_eq!([InsertRandom, InsertEarliest].map(|it| counted("list-wheel", it)), [constant; 2]);
     assert_eq!([InsertEarliest, Fire].map(|it| counted("binary-heap", it)), [logarithmic; 2]);
     // O is "at most": a constant cost holds for O(log n).
-    assert_eq!(counted("binary-heap", InsertRandom).1, Verdict::Holds);
-    assert_eq!(counted("hash-map", Fire), (Growth::Linear, Verdict::Holds));
+    assert_eq!(counted("binary-heap", InsertRandom).1, holds);
+    assert_eq!(counted("hash-map", Fire), (Growth::Linear, holds));
     // The articles' wheel decrements rounds: a tick visits its share of all timers.
     let tick = ("wheel with rounds", Operation::EmptyTick);
-    assert_eq!(counted(tick.0, tick.1), (Growth::Linear, Verdict::Holds));
-    assert_eq!(counted(tick.0, Operation::Cancel).1, Verdict::Holds);
+    assert_eq!(counted(tick.0, tick.1), (Growth::Linear, holds));
+    assert_eq!(counted(tick.0, Operation::Cancel).1, holds);
 }
 
 #[test]

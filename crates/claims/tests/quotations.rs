@@ -1,5 +1,6 @@
 //! The quotations are in the articles, word for word, in the lines that the claims name, and the
-//! figures of statements are in the results that they cite.
+//! figures of statements are in the results that they cite. Tests of the service show that it does
+//! not have the faults of running services: the tests that the claims name exist.
 //!
 //! The articles are not part of this project. Name the folder with their texts in
 //! `WHEELHOUSE_ARTICLES`; otherwise the test prints that it was skipped.
@@ -7,8 +8,8 @@
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use wheelhouse_claims::{Article, SourcedStatement, claims};
+use std::path::{Path, PathBuf};
+use wheelhouse_claims::{Article, Claim, SourcedStatement, claims};
 
 /// A word that occurs in one article only.
 const KNOWN_BY: [(Article, &str); 5] = [
@@ -45,6 +46,10 @@ fn quotations_are_in_the_texts() -> Result<()> {
     Ok(())
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// The results that a statement or the source of its claim cites, and the text with their figures.
 fn cited<'a>(statement: &'a SourcedStatement, source: &'a str) -> Option<(&'a str, &'a str)> {
     let path_in = |text: &'a str| {
@@ -63,13 +68,12 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn figures_are_in_the_results_that_they_cite() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut ids = Vec::new();
     for claim in claims()? {
         for statement in &claim.by_sources {
             let source = claim.source.as_deref().unwrap_or_default();
             let Some((path, figures)) = cited(statement, source) else { continue };
-            let file = root.join(path);
+            let file = root().join(path);
             let file = if file.is_dir() { file.join("report.md") } else { file };
             let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
             let is_other = |c: char| !(c.is_ascii_digit() || c == '.' || c == ',');
@@ -86,4 +90,40 @@ fn figures_are_in_the_results_that_they_cite() -> Result<()> {
         ["C03.1", "C32.11", "C32.15", "C32.16", "C43.6", "C43.7", "C43.8", "C46.11", "C46.12"];
     assert_eq!(ids, expected);
     Ok(())
+}
+
+/// The tests that a claim names, as (path, function).
+fn named(claim: &Claim) -> Vec<(&str, &str)> {
+    let words = claim.because.split_whitespace().filter_map(|word| word.split_once("::"));
+    words.map(|(path, name)| (path, name.trim_end_matches(['.', ',', ';']))).collect()
+}
+
+/// Returns `true` if a source text has a test with this name; a plain function does not count.
+fn has_test(source: &str, name: &str) -> bool {
+    let function = format!("fn {name}()");
+    let lines: Vec<_> = source.lines().map(str::trim).collect();
+    lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1].starts_with(&function))
+}
+
+#[test]
+fn the_tests_named_for_each_service_fault_exist() -> Result<()> {
+    let claims = claims()?;
+    let faults: Vec<_> = claims.iter().filter(|claim| !named(claim).is_empty()).collect();
+    let ids: Vec<_> = faults.iter().map(|claim| claim.id.as_str()).collect();
+    assert_eq!(ids, ["B4", "B6", "B7", "B8", "B11"]);
+    for claim in faults {
+        for (path, name) in named(claim) {
+            let source = fs::read_to_string(root().join(path))
+                .with_context(|| format!("{}: {path}", claim.id))?;
+            ensure!(has_test(&source, name), "{}: {path} has no test {name}", claim.id);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_function_without_test_attribute_does_not_count() {
+    let source = "#[test]\nfn yes() {\n}\n/// fn no()\nfn no() {\n}\n";
+    assert!(has_test(source, "yes"));
+    assert!(!has_test(source, "no") && !has_test(source, "ye") && !has_test(source, "absent"));
 }

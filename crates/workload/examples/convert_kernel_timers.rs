@@ -1,8 +1,5 @@
 //! Converts the text of ftrace about the kernel's timers into a trace;
 //! `scripts/record-kernel-timers` calls it.
-//!
-//! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most
-//! STARTS] < TEXT
 
 use std::error::Error;
 use std::fs::File;

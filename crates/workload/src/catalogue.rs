@@ -1,17 +1,16 @@
 //! The workloads: names, sources, stories and parameters. These determine a stream completely.
 
-use crate::definition::Workload;
-use crate::delay::Delay;
-use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot};
-use crate::patterns::connections::{Connections, Tcp};
-use crate::patterns::hold::Hold;
+use crate::Workload;
+use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot, Sparse};
+use crate::patterns::burst::{Burst, SameDeadline};
+use crate::patterns::connections::Tcp;
 use crate::patterns::messages::Messages;
-use crate::patterns::periodic::{Period, Periodic};
-use crate::patterns::requests::{Burst, Requests};
+use crate::patterns::requests::Requests;
+use crate::patterns::restarted::{Hold, Period, Periodic};
 use crate::patterns::sessions::{Popular, Refresh};
-use crate::patterns::sparse::Sparse;
 use crate::patterns::steady::{StartStop, Steady};
-use crate::patterns::uniform::{SameDeadline, Uniform};
+use crate::patterns::uniform::Uniform;
+use crate::random::Delay;
 
 /// The mean of the increments of the hold model, for each distribution.
 const HOLD_MEAN: u64 = 1 << 16;
@@ -197,19 +196,17 @@ pub(crate) const WORKLOADS: &[Workload] = &[
                 started again with each acknowledgement, and one in 200 fires. Acknowledgements \
                 are delayed by up to 40 ms. TIME_WAIT of 60 s always fires; keepalive of two hours \
                 rarely does.",
-        pattern: &Connections {
-            tcp: Tcp {
-                retransmission: 200,
-                delayed_ack: 40,
-                time_wait: 60_000,
-                keepalive: 7_200_000,
-                segments: 4,
-                lost: 5,
-                closed: 50,
-                think: Delay::Exponential { mean: 3000.0 },
-                service: Delay::LogNormal { median: 8.0, upper_quartile: 25.0, most: 10_000 },
-                round_trip: Delay::Uniform { least: 10, most: 100 },
-            },
+        pattern: &Tcp {
+            retransmission: 200,
+            delayed_ack: 40,
+            time_wait: 60_000,
+            keepalive: 7_200_000,
+            segments: 4,
+            lost: 5,
+            closed: 50,
+            think: Delay::Exponential { mean: 3000.0 },
+            service: Delay::LogNormal { median: 8.0, upper_quartile: 25.0, most: 10_000 },
+            round_trip: Delay::Uniform { least: 10, most: 100 },
             laps: 6,
         },
     },

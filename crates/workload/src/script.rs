@@ -1,7 +1,9 @@
-//! Turns the steps of a pattern into phases, one at a time.
+//! Turns the steps of a pattern into phases, one at a time, and queues the events of the simulated
+//! programs.
 
 use crate::patterns::Phases;
 use crate::{Measure, Op, Phase};
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use wheelhouse_core::Tick;
 
@@ -75,36 +77,35 @@ enum Count {
     Known(u64),
 }
 
+/// Writes the operations of the step with this number.
+type Step<S> = fn(&mut S, u64, &mut Sink);
+
 /// A number of equal steps with one measure.
 pub(crate) struct Stage<S> {
     measure: Option<Measure>,
     count: Count,
     steps: u64,
-    step: fn(&mut S, u64, &mut Sink),
+    step: Step<S>,
 }
 
 impl<S> Stage<S> {
     /// Preparation, which is played but not timed.
-    pub(crate) fn prepare(steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn prepare(steps: u64, step: Step<S>) -> Self {
         Self { measure: None, count: Count::TimerOps, steps, step }
     }
 
     /// Timed, and divided by the number of insertions, cancellations and reschedules.
-    pub(crate) fn timer_ops(
-        measure: Measure,
-        steps: u64,
-        step: fn(&mut S, u64, &mut Sink),
-    ) -> Self {
+    pub(crate) fn timer_ops(measure: Measure, steps: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::TimerOps, steps, step }
     }
 
     /// Timed, and divided by the number of steps.
-    pub(crate) fn steps(measure: Measure, steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn steps(measure: Measure, steps: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::Steps, steps, step }
     }
 
     /// A single step, timed and divided by the number of timers that fire in it.
-    pub(crate) fn fire(measure: Measure, fired: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn fire(measure: Measure, fired: u64, step: Step<S>) -> Self {
         Self { measure: Some(measure), count: Count::Known(fired), steps: 1, step }
     }
 }
@@ -148,5 +149,61 @@ impl<S> Iterator for Script<S> {
             Count::Known(fired) => fired,
         };
         Some(Phase { measure: stage.measure, operations, ops: mem::take(&mut self.sink.ops) })
+    }
+}
+
+/// A timer structure for the generators, chosen for its simplicity: events in order of (tick,
+/// insertion), the order in which every backend fires.
+///
+/// A map from a tick to its events. With millions of timers many have the same tick, so the map is
+/// far smaller than a heap of the events. O(log t) for t ticks with events.
+#[derive(Debug)]
+pub(crate) struct Queue<E> {
+    events: BTreeMap<Tick, VecDeque<E>>,
+}
+
+impl<E> Queue<E> {
+    pub(crate) fn new() -> Self {
+        Self { events: BTreeMap::new() }
+    }
+
+    pub(crate) fn push(&mut self, tick: Tick, event: E) {
+        self.events.entry(tick).or_default().push_back(event);
+    }
+
+    /// The tick of the earliest event.
+    pub(crate) fn next_tick(&self) -> Option<Tick> {
+        self.events.first_key_value().map(|(tick, _)| *tick)
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Tick, E)> {
+        self.pop_due(Tick::MAX)
+    }
+
+    /// The earliest event, if it is due at `tick` or before.
+    pub(crate) fn pop_due(&mut self, tick: Tick) -> Option<(Tick, E)> {
+        let mut first = self.events.first_entry().filter(|first| *first.key() <= tick)?;
+        let (tick, event) = (*first.key(), first.get_mut().pop_front()?);
+        if first.get().is_empty() {
+            first.remove();
+        }
+        Some((tick, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_in_order_of_tick_and_insertion() {
+        let mut queue = Queue::new();
+        for (tick, event) in [(5, 'b'), (3, 'z'), (5, 'a')] {
+            queue.push(tick, event);
+        }
+        assert_eq!(queue.pop_due(2), None);
+        assert_eq!(queue.pop_due(3), Some((3, 'z')));
+        assert_eq!(queue.next_tick(), Some(5));
+        assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some((5, 'b')), Some((5, 'a')), None]);
     }
 }

@@ -1,13 +1,42 @@
-//! Every workload does what its definition says, and always generates the same operations.
+//! Every workload and mix does what its definition says, and always generates the same operations.
+//! The shipped traces are complete and agree with their headers.
 
-mod common;
-
-use common::CountingPlayer;
 use wheelhouse_core::Timer;
 use wheelhouse_oracle::Oracle;
 use wheelhouse_workload::{
-    Checksum, MAX_TIMERS, Measure, Op, Phase, Player, Workload, find_workload, workloads,
+    Checksum, MAX_TIMERS, Measure, Mix, Op, Phase, Player, Workload, find_workload, trace,
+    workloads,
 };
+
+/// A player on the oracle that counts operations on live timers.
+struct CountingPlayer {
+    player: Player<Oracle<u64>>,
+    /// Cancellations of a live timer.
+    cancelled: u64,
+    /// Reschedules of a live timer.
+    moved: u64,
+    /// The most timers that were live at a time.
+    peak: usize,
+}
+
+impl CountingPlayer {
+    fn new(labels: usize) -> Self {
+        let player = Player::new(Oracle::default(), labels);
+        Self { player, cancelled: 0, moved: 0, peak: 0 }
+    }
+
+    fn play(&mut self, ops: &[Op]) {
+        for &op in ops {
+            match op {
+                Op::Cancel { label } => self.cancelled += u64::from(self.player.is_live(label)),
+                Op::Reschedule { label, .. } => self.moved += u64::from(self.player.is_live(label)),
+                _ => {}
+            }
+            self.player.apply(op);
+            self.peak = self.peak.max(self.player.timer().len());
+        }
+    }
+}
 
 const N: u32 = 1000;
 
@@ -246,4 +275,99 @@ fn an_error_for_an_unknown_name_lists_all_names() {
 fn assert_about(found: f64, expected: f64, tolerance: f64) {
     let is_near = (found - expected).abs() <= tolerance;
     assert!(is_near, "{found} is not within {tolerance} of {expected}");
+}
+
+/// Counts the starts, stops, moves and expiries of the measured part for `n` timers.
+fn counts_of(mix: Mix, n: u32) -> [u64; 4] {
+    let mut played = CountingPlayer::new(n as usize);
+    let mut counts = [0; 4];
+    for phase in mix.phases(n, 1) {
+        let before = played.player.fired();
+        played.play(&phase.ops);
+        if phase.measure.is_none() {
+            continue;
+        }
+        counts[3] += played.player.fired() - before;
+        for op in &phase.ops {
+            match op {
+                Op::Insert { .. } => counts[0] += 1,
+                Op::Cancel { .. } => counts[1] += 1,
+                Op::Reschedule { .. } => counts[2] += 1,
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(played.player.timer().len(), n as usize, "{mix}");
+    assert_eq!(played.peak, n as usize, "{mix}");
+    assert_eq!(played.cancelled, counts[1], "{mix}: each stop has a live timer");
+    counts
+}
+
+#[test]
+fn the_shares_of_a_mix_are_as_requested() {
+    let asked = [
+        ("start:45,stop:40,move:10,fire:5", [45, 40, 10, 5]),
+        ("move:1", [0, 0, 1, 0]),
+        ("fire:1", [1, 0, 0, 1]),
+        ("stop:1", [1, 1, 0, 0]),
+        ("stop:1,fire:9", [10, 1, 0, 9]),
+    ];
+    for (text, shares) in asked {
+        let found = counts_of(text.parse().unwrap(), 3_000);
+        let (all, whole) = (found.iter().sum::<u64>(), shares.iter().sum::<u64>());
+        for (found, asked) in found.iter().zip(shares) {
+            let (found, asked) = (*found as f64 / all as f64, asked as f64 / whole as f64);
+            assert!((found - asked).abs() < 0.02, "{text}: {found} for {asked}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_mix() {
+    let mix: Mix = "stop:4,move:1,fire:1".parse().unwrap();
+    let ops = |seed| mix.phases(500, seed).flat_map(|phase| phase.ops).collect::<Vec<_>>();
+    assert_eq!(ops(1), ops(1));
+    assert_ne!(ops(1), ops(2));
+}
+
+/// The limit for all traces together: the registry accepts packages of up to 10 MB.
+const MOST_BYTES: usize = 8_000_000;
+
+#[test]
+fn shipped_traces_read_to_their_ends() {
+    assert_eq!(trace::shipped().len(), 2);
+    for shipped in trace::shipped() {
+        let mut reader = shipped.open().expect("the trace is complete");
+        let ops = reader
+            .by_ref()
+            .fold(0, |count, op| count + op.map(|_| 1).expect("the trace is complete"));
+        let header = reader.header().clone();
+        let totals = reader.totals().expect("the end was reached");
+        assert_eq!((header.name.as_str(), header.operations), (shipped.name, ops));
+        assert_eq!(header.tick_ns, 4_000_000);
+        assert!(totals.timer_operations() > 1_000_000, "{totals}");
+        assert!(header.provenance.contains(&totals.to_string()), "{}", header.provenance);
+        for word in ["Linux", "HZ=250", "command:", "starts", "cancels", "expiries", "0 lost"] {
+            assert!(header.provenance.contains(word), "{word} is not in {}", header.provenance);
+        }
+    }
+    assert!(trace::shipped().iter().map(|shipped| shipped.bytes.len()).sum::<usize>() < MOST_BYTES);
+}
+
+/// Every cancellation and reschedule of a trace is of a live timer, since the converter knows which
+/// timers are live.
+#[test]
+fn shipped_traces_are_coherent() {
+    for shipped in trace::shipped() {
+        let mut reader = shipped.open().expect("the trace is complete");
+        let mut played = CountingPlayer::new(reader.header().labels as usize);
+        reader.by_ref().for_each(|op| played.play(&[op.expect("the trace is complete")]));
+        let totals = reader.totals().expect("the end was reached");
+        let CountingPlayer { player, cancelled, moved, peak } = played;
+        let expected = (totals.cancels, totals.reschedules);
+        assert_eq!((cancelled, moved), expected, "{}", shipped.name);
+        let live = player.timer().len() as u64;
+        assert_eq!(totals.inserts, player.fired() + totals.cancels + live);
+        assert!(peak > 2000, "{}: {peak} live", shipped.name);
+    }
 }

@@ -1,6 +1,6 @@
 //! B1, C42: one scenario on every structure, by ticks of a virtual clock.
 
-use super::drive::advance_by_ticks;
+use crate::count::CountedTimer;
 use crate::{Evidence, EvidenceKind, Experiment, Setup};
 use wheelhouse_core::{Tick, Timer};
 
@@ -30,4 +30,13 @@ fn run(setup: &Setup, e: &mut Evidence) {
     });
     let sentence = "A single task of 350 s at a tick of 1 s causes 349 useless advances.";
     e.decide_by(EvidenceKind::Arithmetic).equals_everywhere("C42.1", sentence, 349, &in_vain);
+}
+
+/// Advances to each tick up to `to`. Returns (tick of firing, value) of each timer.
+fn advance_by_ticks(timer: &mut CountedTimer, to: Tick) -> Vec<(Tick, u64)> {
+    let mut fired = Vec::new();
+    for tick in 1..=to {
+        timer.advance(tick, |expired| fired.push((tick, expired.value)));
+    }
+    fired
 }

@@ -1,8 +1,11 @@
-//! The table of the front: complete for a page, narrow for a terminal, brief for a README.
+//! The table of the front: complete for a page, narrow for a terminal, brief for a README. The
+//! question of the articles is answered in a sentence that follows from the table.
 
+use super::Operation::{self, Cancel, Fire, InsertEarliest, InsertRandom};
 use super::cache::PATH;
 use super::runs::{ROUNDS, TIMED, TIMED_LINEAR};
-use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation, Verdict};
+use super::{ClaimedCost, Front, FrontCell, FrontRow};
+use crate::Outcome;
 use crate::growth::{Growth, Shape};
 use serde_json::json;
 use wheelhouse_present::table::{self, Column, Mark, Table};
@@ -61,7 +64,7 @@ fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     let name = table::Cell::text(row.contestant.name);
     let cell = |cell: &FrontCell| table::Cell {
         value: value(cell),
-        ..table::Cell::text(field(cell)).marked(sign(cell).1)
+        ..table::Cell::text(field(cell)).marked(standing(cell).2)
     };
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
@@ -76,7 +79,7 @@ fn o_notation(growth: Growth) -> &'static str {
 }
 
 fn field(cell: &FrontCell) -> String {
-    let class = format!("{} {}", word(cell.shape.class), sign(cell).0);
+    let class = format!("{} {}", word(cell.shape.class), standing(cell).1);
     let claim = |ClaimedCost(class, by, _): &ClaimedCost| format!("{by} {}", o_notation(*class));
     let claims = cell.claims.iter().map(claim).collect::<Vec<_>>().join(" ");
     let claims = if claims.is_empty() { "-".to_owned() } else { claims };
@@ -88,7 +91,7 @@ fn field(cell: &FrontCell) -> String {
 
 fn short(cell: &FrontCell) -> String {
     let steps = units::number(cell.last().1);
-    format!("{steps} {} {}", word(cell.shape.class), sign(cell).0).trim().to_owned()
+    format!("{steps} {} {}", word(cell.shape.class), standing(cell).1).trim().to_owned()
 }
 
 /// The exact class, abbreviated.
@@ -105,12 +108,13 @@ fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
 
-fn sign(cell: &FrontCell) -> (&'static str, Mark) {
-    match cell.verdict() {
-        Verdict::Holds => ("✓", Mark::Even),
-        Verdict::Worse => ("✗", Mark::Bad),
-        Verdict::Undecided => ("?", Mark::Muted),
-        Verdict::Unclaimed => ("", Mark::Muted),
+/// The agreement of the counts with the claim: in words, as a sign, and as a mark.
+fn standing(cell: &FrontCell) -> (&'static str, &'static str, Mark) {
+    match cell.outcome() {
+        Some(Outcome::Confirmed) => ("holds", "✓", Mark::Even),
+        Some(Outcome::Refuted) => ("does not hold", "✗", Mark::Bad),
+        Some(Outcome::Undecided) => ("undecided", "?", Mark::Muted),
+        None => ("no claim", "", Mark::Muted),
     }
 }
 
@@ -120,7 +124,7 @@ fn value(cell: &FrontCell) -> serde_json::Value {
         json!({ "class": class, "by": by, "claim": claim })
     };
     json!({
-        "counted": cell.shape.class, "standing": cell.verdict().name(),
+        "counted": cell.shape.class, "standing": standing(cell).0,
         "claimed": cell.claims.iter().map(claimed).collect::<Vec<_>>(),
         "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns, "lines": cell.lines,
         "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
@@ -195,4 +199,49 @@ fn uneven(row: &FrontRow) -> Vec<String> {
         jump.or(spike)
     };
     row.cells.iter().filter_map(describe).collect()
+}
+
+/// The question.
+pub const QUESTION: &str =
+    "With a million timers, is insertion O(1) in a wheel and O(log n) in a heap?";
+
+/// For each part of the question: its name, its structure, and the operations it is about.
+const ASKED: [(&str, &str, &[Operation]); 2] = [
+    ("In a wheel", "list-wheel", &[InsertRandom, InsertEarliest]),
+    ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
+];
+
+/// States whether the claims hold, for a wheel and for a heap, and names the operations that cost
+/// less than claimed.
+pub fn answer(front: &Front) -> String {
+    let part = |(place, structure, operations): (&str, &str, &[Operation])| {
+        let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
+        sentence(place, &cells.collect::<Vec<_>>())
+    };
+    ASKED.map(part).join(" ")
+}
+
+fn sentence(place: &str, cells: &[&FrontCell]) -> String {
+    let count = |it: Outcome| cells.iter().filter(|cell| cell.outcome() == Some(it)).count();
+    let holds = match (count(Outcome::Confirmed), count(Outcome::Refuted)) {
+        (all @ 1.., 0) if all == cells.len() => "the claims hold",
+        (_, 0) => "the claims are undecided",
+        (0, _) => "the claims do not hold",
+        _ => "some of the claims hold",
+    };
+    let below = cells.iter().filter(|cell| is_below(cell));
+    let below: Vec<_> = below.map(|cell| format!("'{}'", cell.operation.name())).collect();
+    let others = match below.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} even takes a constant number of steps"),
+        several => format!("; {} even take a constant number of steps", several.join(" and ")),
+    };
+    format!("{place} {holds}{others}.")
+}
+
+/// Returns `true` for a constant cost if the claim allows more.
+fn is_below(cell: &FrontCell) -> bool {
+    let claimed = cell.claims.first().map(|ClaimedCost(class, ..)| *class);
+    cell.shape.class == Growth::Constant
+        && claimed.is_some_and(|claimed| claimed > Growth::Constant)
 }

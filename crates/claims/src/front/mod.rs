@@ -13,7 +13,7 @@
 //!
 //! ```text
 //!  CONTESTANTS × Operation ─▶ sweep ─▶ Curve ─▶ class, slope ─┐
-//!                       claims_about: class, by whom ──────────┴▶ Verdict: holds or not
+//!                       claims_about: class, by whom ──────────┴▶ Outcome: holds or not
 //! ```
 //!
 //! The articles' wheel with rounds decrements round counts, which no structure of this workspace
@@ -23,22 +23,20 @@
 //! [`growth`](crate::growth) decides the class, as everywhere in this crate. Times are shown as
 //! context and decide nothing: [`Front::time`] reads a clock, and nothing else here does.
 
-mod answer;
 pub mod cache;
 mod contestants;
 mod figure;
 mod grid;
 mod runs;
 
-pub use answer::{QUESTION, answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
-pub use grid::{brief, grid, narrow};
+pub use grid::{QUESTION, answer, brief, grid, narrow};
 pub use runs::ROUNDS;
 
-use crate::Setup;
 use crate::growth::{Curve, Growth, Shape};
 use crate::thresholds::Thresholds;
+use crate::{Outcome, Setup};
 use wheelhouse_machine::processor;
 use wheelhouse_present::stats::median;
 
@@ -62,34 +60,6 @@ words! {
 /// A claim about an operation: the class, who claims it, and the id of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimedCost(pub Growth, pub &'static str, pub &'static str);
-
-words! {
-    /// The agreement of the counts with a claim.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Verdict {
-        /// The cost has the claimed class, or a lower one: O is "at most".
-        Holds = "holds",
-        /// The cost grows more than claimed.
-        Worse = "does not hold",
-        /// The counts do not decide it.
-        Undecided = "undecided",
-        /// There is no claim.
-        Unclaimed = "no claim",
-    }
-}
-
-impl Verdict {
-    /// Compares the class that was counted with the claimed one.
-    fn of(counted: Growth, claimed: Option<Growth>) -> Self {
-        match claimed {
-            _ if counted == Growth::Undecided => Self::Undecided,
-            None => Self::Unclaimed,
-            // Classes compare by their growth.
-            Some(claimed) if counted <= claimed => Self::Holds,
-            Some(_) => Self::Worse,
-        }
-    }
-}
 
 /// A structure at one operation.
 #[derive(Clone, Debug)]
@@ -117,9 +87,14 @@ impl FrontCell {
         Self { operation, shape, curve, claims, ns: None, lines }
     }
 
-    /// Compares the class that the cost does not exceed with the first claim.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.shape.at_most, self.claims.first().map(|claim| claim.0))
+    /// Compares the class that the cost does not exceed with that of the first claim: O is "at
+    /// most". `None` for a cost that has a class and no claim.
+    pub fn outcome(&self) -> Option<Outcome> {
+        match (self.shape.at_most, self.claims.first()) {
+            (Growth::Undecided, _) => Some(Outcome::Undecided),
+            // Classes compare by their growth.
+            (counted, claim) => claim.map(|claim| Some(counted <= claim.0).into()),
+        }
     }
 
     /// The largest n, and the mean steps there.

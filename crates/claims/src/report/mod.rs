@@ -1,8 +1,8 @@
 //! The claims of the articles, as the command and the report show them.
 //!
 //! [`judge`](crate::judge()) decides and [`front`] counts; this module presents. [`page`] arranges
-//! the report, [`question`] finds claims by words, [`tables`] makes the tables and [`pictures`] the
-//! charts. [`write`](write()) writes the folder:
+//! the report, [`question`] finds claims by words, [`tables`] makes the tables and
+//! `pictures` the charts. [`write`](write()) writes the folder:
 //!
 //! | file | what |
 //! |---|---|
@@ -12,9 +12,8 @@
 //! | `front.json`, `verdicts.json` | the table and the statements, for programs |
 //! | `summary.md` | the section of the project's README |
 
-mod lines;
 pub mod page;
-pub mod pictures;
+mod pictures;
 pub mod question;
 pub mod tables;
 

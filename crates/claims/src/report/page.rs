@@ -1,14 +1,16 @@
 //! The contents of the report, independent of its format: answers first, method last.
 
-use super::{lines, pictures, tables};
+use super::{pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, ComparedAnswer};
 use crate::thresholds::Thresholds;
-use crate::{Article, DecidedStatement, Experiment, JudgedClaim, Judgement, Scale};
+use crate::{
+    Article, DecidedStatement, Experiment, JudgedClaim, Judgement, Origin, Outcome, Scale,
+};
 use wheelhouse_machine::provenance::{self, Provenance};
-use wheelhouse_present::document::{Block, Document, Entry, Filter};
-use wheelhouse_present::table::{Table, distinct};
+use wheelhouse_present::document::{Block, Document, Entry, Filter, Line};
+use wheelhouse_present::table::{Mark, Table, distinct};
 
 /// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +65,7 @@ pub fn selected(judgement: &Judgement) -> Document {
     };
     let on_each = judgement.claims.iter().flat_map(|judged| {
         let heading = (judgement.claims.len() > 1).then(|| Block::Heading(title(judged)));
-        let lines = Block::Lines(lines::of(judged));
+        let lines = Block::Lines(lines_of(judged));
         heading.into_iter().chain([lines]).chain(explained(judged, judgement))
     });
     Document { title: name, subtitle, blocks: on_each.collect() }
@@ -76,7 +78,7 @@ pub fn answers(judgement: &Judgement, all: usize, counted: Option<Block>) -> Doc
     let answered = judgement.claims.len();
     let on_each = judgement.claims.iter().flat_map(|judged| {
         let so = Block::Text(format!("So: {}", judged.claim.so));
-        [Block::Heading(title(judged)), Block::Lines(lines::of(judged)), so]
+        [Block::Heading(title(judged)), Block::Lines(lines_of(judged)), so]
     });
     let more = "--id CLAIM shows the data of a claim. ".to_owned();
     let left = match all - answered {
@@ -109,7 +111,7 @@ fn opening(input: &ReportInput<'_>, grid: Table) -> Vec<Block> {
     let caption = "Means over the seeds.".to_owned();
     blocks.extend(front::figure(input.front).map(|picture| Block::Picture(picture, caption)));
     blocks.push(Block::Heading("Ten headlines".to_owned()));
-    blocks.push(Block::Lines(lines::headlines(input.judgement)));
+    blocks.push(Block::Lines(headlines(input.judgement)));
     blocks.push(Block::Text(tables::tally(input.judgement)));
     blocks
 }
@@ -128,9 +130,69 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
     if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
 }
 
+/// The statements of a claim as lines: sentence, outcome, and the figure that decides.
+fn lines_of(judged: &JudgedClaim) -> Vec<Line> {
+    judged.statements.iter().map(|it| line(judged, it)).collect()
+}
+
+fn line(judged: &JudgedClaim, it: &DecidedStatement) -> Line {
+    let outcome = it.outcome;
+    let verdict =
+        it.difference_from_record().map_or(outcome.to_string(), |how| format!("{outcome}, {how}"));
+    let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name(), it.whose.name()];
+    Line {
+        name: it.id.clone(),
+        text: it.sentence.clone(),
+        verdict,
+        mark: mark(it),
+        figure: it.number.clone(),
+        labels: labels.map(str::to_owned).into(),
+        entry: judged.claim.id.clone(),
+    }
+}
+
+fn mark(it: &DecidedStatement) -> Mark {
+    match it.outcome {
+        _ if !it.matches_record() => Mark::Wrong,
+        Outcome::Confirmed => Mark::Even,
+        Outcome::Refuted => Mark::Bad,
+        Outcome::Undecided => Mark::Muted,
+    }
+}
+
+/// The ten statements that readers of the articles ask for first. Each is understood without its
+/// claim.
+const HEADLINES: [&str; 10] = [
+    "C32.6",  // a wheel inserts in O(1), in any order
+    "C36.2",  // Kafka's DelayQueue costs nothing
+    "C28.4",  // a later task changes many indices of a heap
+    "C32.11", // with a million timers a wheel is much better than Go's
+    "C32.10", // a heap fires in O(log n)
+    "C43.5",  // a wheel is ahead of a heap
+    "C25.4",  // a list deletes in O(n)
+    "C16.1",  // rounds scan a list at every tick
+    "C42.1",  // a tick-driven wheel makes useless advances
+    "B1.1",   // the printed code loses tasks
+];
+
+/// Those that were judged, each preceded by the article that says it.
+fn headlines(judgement: &Judgement) -> Vec<Line> {
+    let find = |id: &&str| {
+        let claims = judgement.claims.iter();
+        let mut all =
+            claims.flat_map(|judged| judged.statements.iter().map(move |it| (judged, it)));
+        let (judged, it) = all.find(|(_, it)| it.id == **id)?;
+        let article = judged.claim.article.name();
+        let is_ours = it.whose == Origin::Ours;
+        let name = if is_ours { it.id.clone() } else { format!("{article} {}", it.id) };
+        Some(Line { name, ..line(judged, it) })
+    };
+    HEADLINES.iter().filter_map(find).collect()
+}
+
 /// Filters by outcome, by article, by what decided, and by whose the statements are.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
-    let lines: Vec<_> = judgement.claims.iter().flat_map(lines::of).collect();
+    let lines: Vec<_> = judgement.claims.iter().flat_map(lines_of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
         let labels = distinct(lines.iter().filter_map(|line| line.labels.get(at).cloned()));
         Filter { name: name.to_owned(), labels }
@@ -145,7 +207,7 @@ fn entries(article: Article, input: &ReportInput<'_>) -> impl Iterator<Item = En
     of.into_iter().map(|judged| Entry {
         name: judged.claim.id.clone(),
         title: title(judged),
-        lines: lines::of(judged),
+        lines: lines_of(judged),
         blocks: explained(judged, input.judgement)
             .into_iter()
             .chain(printed_answers(judged, input))
@@ -242,7 +304,7 @@ const PRINTED: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Setup, claims, judge};
+    use crate::{Setup, claims, judge, outcomes};
     use wheelhouse_present::markdown;
 
     #[test]
@@ -263,6 +325,15 @@ mod tests {
         assert_eq!(page.entries().count(), judgement.claims.len());
         let line = "[C05.3](pages/C05.md) Quartz contains a trace of one. **refuted**";
         assert!(markdown::render(&page).contains(line));
+        Ok(())
+    }
+
+    #[test]
+    fn every_headline_is_a_statement_on_record() -> anyhow::Result<()> {
+        let record = outcomes::recorded(&Scale::REDUCED)?;
+        for name in HEADLINES {
+            assert!(record.contains_key(name), "{name} is no statement any more");
+        }
         Ok(())
     }
 }

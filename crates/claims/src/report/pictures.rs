@@ -8,7 +8,10 @@ use wheelhouse_present::plot::palette;
 
 /// The pictures of an experiment, each with its caption. A sweep that has no point to show is
 /// skipped.
-pub fn of(experiment: &Experiment, evidence: &Evidence) -> impl Iterator<Item = (Picture, String)> {
+pub(super) fn of(
+    experiment: &Experiment,
+    evidence: &Evidence,
+) -> impl Iterator<Item = (Picture, String)> {
     evidence.sweeps.iter().enumerate().filter_map(|(at, sweep)| {
         let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
         let file = format!("{}{number}.svg", experiment.name);

@@ -227,22 +227,16 @@ fn read_events(
                 {
                     break;
                 }
-                counts.add(event.kind);
+                *match event.kind {
+                    Kind::Start { .. } => &mut counts.starts,
+                    Kind::Cancel => &mut counts.cancels,
+                    Kind::Expire { .. } => &mut counts.expiries,
+                } += 1;
                 events.push(event);
             }
         }
     }
     Ok(events)
-}
-
-impl Counts {
-    fn add(&mut self, kind: Kind) {
-        match kind {
-            Kind::Start { .. } => self.starts += 1,
-            Kind::Cancel => self.cancels += 1,
-            Kind::Expire { .. } => self.expiries += 1,
-        }
-    }
 }
 
 /// The meaning of a `timer_cancel`.
@@ -267,8 +261,9 @@ fn fates(events: &[Event]) -> Vec<Fate> {
         if event.kind == Kind::Cancel {
             if matches!(next_of_timer.get(&event.timer), Some(Kind::Expire { .. })) {
                 *fate = Fate::Expired;
-            } else if next_on_cpu.get(&event.cpu).is_some_and(|next| next.is_start_of(event.timer))
-            {
+            } else if next_on_cpu.get(&event.cpu).is_some_and(|next| {
+                next.timer == event.timer && matches!(next.kind, Kind::Start { .. })
+            }) {
                 *fate = Fate::Moved;
             }
         }
@@ -276,12 +271,6 @@ fn fates(events: &[Event]) -> Vec<Fate> {
         next_on_cpu.insert(event.cpu, event);
     }
     fates
-}
-
-impl Event {
-    fn is_start_of(&self, timer: u64) -> bool {
-        self.timer == timer && matches!(self.kind, Kind::Start { .. })
-    }
 }
 
 /// The stream so far, and its live timers.

@@ -56,13 +56,10 @@ pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
 
 fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
     match name {
-        "timer_start:" => {
-            let expires: u64 =
-                number(fields, "expires=").ok_or("there is no number after expires=")?;
-            let timeout: i64 =
-                number(fields, "[timeout=").ok_or("there is no number after [timeout=")?;
-            Ok(Kind::Start { expires, timeout })
-        }
+        "timer_start:" => Ok(Kind::Start {
+            expires: number(fields, "expires=").ok_or("there is no number after expires=")?,
+            timeout: number(fields, "[timeout=").ok_or("there is no number after [timeout=")?,
+        }),
         "timer_cancel:" => Ok(Kind::Cancel),
         _ => {
             Ok(Kind::Expire { now: number(fields, "now=").ok_or("there is no number after now=")? })

@@ -2,21 +2,11 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::Random;
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// TCP connections with requests and answers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Connections {
-    pub(crate) tcp: Tcp,
-    /// Events for each timer.
-    pub(crate) laps: u32,
-}
-
-/// The timers of a TCP connection, in ticks, and its events.
+/// TCP connections with requests and answers: the timers of each, in ticks, and its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tcp {
     /// Retransmission timeout. Started with an answer, restarted with each acknowledgement, stopped
@@ -41,10 +31,15 @@ pub(crate) struct Tcp {
     pub(crate) service: Delay,
     /// The time from a segment to its acknowledgement.
     pub(crate) round_trip: Delay,
+    /// Events for each timer.
+    pub(crate) laps: u32,
 }
 
 /// Labels per connection, one for each of its timers.
 const TIMERS: u32 = 3;
+const KEEPALIVE: u32 = 0;
+const RETRANSMISSION: u32 = 1;
+const DELAYED_ACK: u32 = 2;
 /// The number of closed connections that can be in TIME_WAIT at a time, per open one.
 const TIME_WAIT_LABELS: u32 = 2;
 
@@ -75,13 +70,13 @@ struct State {
     time_waits: u32,
 }
 
-impl Pattern for Connections {
+impl Pattern for Tcp {
     fn labels(&self, n: u32) -> u64 {
         u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
     }
 
     fn phases(&self, n: u32, random: Random) -> Phases {
-        let (tcp, connections) = (self.tcp, connections(n));
+        let (tcp, connections) = (*self, connections(n));
         let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
         let stages = vec![
             Stage::prepare(u64::from(connections), resume),
@@ -95,7 +90,7 @@ impl Pattern for Connections {
 fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let connection = step as u32;
     let keepalive = state.random.between(1, state.tcp.keepalive);
-    sink.insert(state.keepalive(connection), keepalive);
+    sink.insert(label(connection, KEEPALIVE), keepalive);
     let left = state.random.between(1, state.tcp.time_wait);
     state.start_time_wait(left, sink);
     let first = state.tcp.think.draw_remaining(&mut state.random);
@@ -114,19 +109,11 @@ fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
     state.events.push(sink.now().saturating_add(delay), (connection, next));
 }
 
+fn label(connection: u32, timer: u32) -> u32 {
+    connection * TIMERS + timer
+}
+
 impl State {
-    fn keepalive(&self, connection: u32) -> u32 {
-        connection * TIMERS
-    }
-
-    fn retransmission(&self, connection: u32) -> u32 {
-        connection * TIMERS + 1
-    }
-
-    fn delayed_ack(&self, connection: u32) -> u32 {
-        connection * TIMERS + 2
-    }
-
     /// TIME_WAIT outlives its connection, so it has separate labels, which are reused in turn.
     fn start_time_wait(&mut self, delay: u64, sink: &mut Sink) {
         let label = self.connections * TIMERS + self.time_waits;
@@ -137,13 +124,13 @@ impl State {
     /// The answer acknowledges the request if it comes soon enough. Otherwise the delayed
     /// acknowledgement fires.
     fn on_request(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
-        sink.insert_after(self.delayed_ack(connection), self.tcp.delayed_ack);
+        sink.insert_after(label(connection, DELAYED_ACK), self.tcp.delayed_ack);
         (self.tcp.service.draw(&mut self.random), Event::Answer)
     }
 
     fn on_answer(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
-        sink.cancel(self.delayed_ack(connection));
-        sink.insert_after(self.retransmission(connection), self.tcp.retransmission);
+        sink.cancel(label(connection, DELAYED_ACK));
+        sink.insert_after(label(connection, RETRANSMISSION), self.tcp.retransmission);
         self.await_acknowledgement(self.tcp.segments.saturating_sub(1))
     }
 
@@ -160,22 +147,22 @@ impl State {
     /// Each acknowledgement restarts the timer, and the last one stops it.
     fn on_acknowledged(&mut self, connection: u32, left: u32, sink: &mut Sink) -> (u64, Event) {
         if left > 0 {
-            sink.reschedule_after(self.retransmission(connection), self.tcp.retransmission);
+            sink.reschedule_after(label(connection, RETRANSMISSION), self.tcp.retransmission);
             return self.await_acknowledgement(left - 1);
         }
-        sink.cancel(self.retransmission(connection));
+        sink.cancel(label(connection, RETRANSMISSION));
         if self.random.chance(self.tcp.closed) {
-            sink.cancel(self.keepalive(connection));
+            sink.cancel(label(connection, KEEPALIVE));
             self.start_time_wait(self.tcp.time_wait, sink);
             // The next connection.
-            sink.insert_after(self.keepalive(connection), self.tcp.keepalive);
+            sink.insert_after(label(connection, KEEPALIVE), self.tcp.keepalive);
         }
         (self.tcp.think.draw(&mut self.random), Event::Request)
     }
 
     /// The timer has fired. The segment is sent again with twice the timeout, and arrives.
     fn on_timed_out(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
-        sink.insert_after(self.retransmission(connection), 2 * self.tcp.retransmission);
+        sink.insert_after(label(connection, RETRANSMISSION), 2 * self.tcp.retransmission);
         (self.tcp.round_trip.draw(&mut self.random), Event::Acknowledged(0))
     }
 }

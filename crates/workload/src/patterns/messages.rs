@@ -1,8 +1,7 @@
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::queue::Queue;
 use crate::random::Random;
-use crate::script::{Script, Sink, Stage};
+use crate::script::{Queue, Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
 /// Pairs of a client and a server: a request, then a response of many paced messages. They have ten
@@ -94,7 +93,8 @@ fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
     sink.advance(tick);
     match event {
         Event::Request => state.on_request(pair, sink),
-        Event::Pace => state.on_pace(pair, sink),
+        Event::Pace if state.pairs[pair as usize].unsent > 0 => state.send(pair, sink),
+        Event::Pace => {}
         Event::Close => state.on_close(pair, sink),
     }
 }
@@ -127,12 +127,6 @@ impl State {
         self.pairs[pair as usize].unsent = self.messages.per_response;
         self.send(pair, sink);
         sink.reschedule_after(label(pair, DEADLINE), self.messages.patience / 2); // answered
-    }
-
-    fn on_pace(&mut self, pair: u32, sink: &mut Sink) {
-        if self.pairs[pair as usize].unsent > 0 {
-            self.send(pair, sink);
-        }
     }
 
     /// Sends a message: it moves the idle timeouts of both ends and starts the pace timer.

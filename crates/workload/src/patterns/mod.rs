@@ -6,13 +6,12 @@
 //! timer.
 
 pub(crate) mod adversarial;
+pub(crate) mod burst;
 pub(crate) mod connections;
-pub(crate) mod hold;
 pub(crate) mod messages;
-pub(crate) mod periodic;
 pub(crate) mod requests;
+pub(crate) mod restarted;
 pub(crate) mod sessions;
-pub(crate) mod sparse;
 pub(crate) mod steady;
 pub(crate) mod uniform;
 

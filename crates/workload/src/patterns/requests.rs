@@ -1,11 +1,9 @@
-//! Timeouts of requests, and of orders that come in one burst.
+//! Timeouts of requests.
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::{PER_MILLE, Random};
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 
@@ -115,40 +113,5 @@ impl State {
             }
             self.free.push(label);
         }
-    }
-}
-
-/// All timers in one burst, all due at the same tick.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Burst {
-    pub(crate) delay: Tick,
-    /// How many in 1,000 are cancelled before they are due, evenly over the delay.
-    pub(crate) cancelled: u32,
-}
-
-impl Pattern for Burst {
-    fn phases(&self, n: u32, mut random: Random) -> Phases {
-        // The delay, and the labels of the timers that are cancelled.
-        type State = (Tick, Vec<u32>);
-        fn insert((delay, _): &mut State, step: u64, sink: &mut Sink) {
-            sink.insert(step as u32, *delay);
-        }
-        fn cancel((delay, cancelled): &mut State, step: u64, sink: &mut Sink) {
-            let at = u128::from(*delay) * u128::from(step) / (cancelled.len() as u128 + 1);
-            sink.advance(at as Tick);
-            sink.cancel(cancelled[step as usize]);
-        }
-        fn fire((delay, _): &mut State, _: u64, sink: &mut Sink) {
-            sink.advance(*delay);
-        }
-        let mut cancelled = random.permutation(n);
-        cancelled.truncate((u64::from(n) * u64::from(self.cancelled) / PER_MILLE) as usize);
-        let stages = vec![
-            Stage::timer_ops(Measure::Mix, u64::from(n), insert),
-            Stage::timer_ops(Measure::Mix, cancelled.len() as u64, cancel),
-            // The cost of an expiry counts for its insertion, as in every mix.
-            Stage::fire(Measure::Mix, 0, fire),
-        ];
-        Script::phases((self.delay, cancelled), stages)
     }
 }

@@ -2,10 +2,8 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
-use crate::delay::Delay;
-use crate::queue::Queue;
-use crate::random::{PER_MILLE, Random};
-use crate::script::{Script, Sink, Stage};
+use crate::random::{Delay, PER_MILLE, Random};
+use crate::script::{Queue, Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
 /// Sessions with a time to live, counted from their last use: each use moves the timer, and it
@@ -26,15 +24,15 @@ pub(crate) struct Refresh {
 /// The next event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Used(u32),
-    Expired(u32),
+    Used,
+    Expired,
 }
 
 struct State {
     random: Random,
     refresh: Refresh,
     ttls: Vec<Tick>,
-    events: Queue<Event>,
+    events: Queue<(u32, Event)>,
 }
 
 impl Pattern for Refresh {
@@ -51,31 +49,27 @@ fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let label = step as u32;
     let ttl = state.refresh.ttl.draw(&mut state.random);
     state.ttls.push(ttl);
-    let event = state.draw_next(label, 0);
+    let (tick, event) = state.draw_next(label, 0);
     // The stream starts at a random point between the last use and the next event, so both times
     // are earlier by the same age.
-    let age = state.random.below(event.0);
-    state.events.push(event.0 - age, event.1);
+    let age = state.random.below(tick);
+    state.events.push(tick - age, (label, event));
     sink.insert(label, ttl - age);
 }
 
 fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
-    let Some((tick, event)) = state.events.pop() else { return };
+    let Some((tick, (label, event))) = state.events.pop() else { return };
     sink.advance(tick);
-    let label = match event {
-        Event::Used(label) => {
-            sink.reschedule_after(label, state.ttls[label as usize]);
-            label
-        }
-        Event::Expired(label) => {
+    match event {
+        Event::Used => sink.reschedule_after(label, state.ttls[label as usize]),
+        Event::Expired => {
             let ttl = state.refresh.ttl.draw(&mut state.random);
             state.ttls[label as usize] = ttl;
             sink.insert_after(label, ttl);
-            label
         }
-    };
+    }
     let (tick, event) = state.draw_next(label, sink.now());
-    state.events.push(tick, event);
+    state.events.push(tick, (label, event));
 }
 
 impl State {
@@ -85,9 +79,9 @@ impl State {
         let share = self.refresh.gap.draw(&mut self.random);
         let gap = (u128::from(ttl) * u128::from(share) / u128::from(PER_MILLE)).max(1) as Tick;
         if gap >= ttl || self.random.chance(self.refresh.silent) {
-            (now.saturating_add(ttl), Event::Expired(label))
+            (now.saturating_add(ttl), Event::Expired)
         } else {
-            (now + gap, Event::Used(label))
+            (now + gap, Event::Used)
         }
     }
 }

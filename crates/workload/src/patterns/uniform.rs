@@ -1,5 +1,3 @@
-//! Patterns that measure each operation separately.
-
 use super::{Pattern, Phases};
 use crate::Measure;
 use crate::random::Random;
@@ -88,45 +86,5 @@ impl State {
             self.order = self.random.permutation(self.n);
         }
         self.order[step as usize]
-    }
-}
-
-/// Each operation separately, on timers that are all due at the same tick: insert all, start and
-/// stop one more, cancel all in random order, insert all again, fire in one jump.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SameDeadline {
-    pub(crate) delay: Tick,
-}
-
-impl Pattern for SameDeadline {
-    fn labels(&self, n: u32) -> u64 {
-        u64::from(n) + 1
-    }
-
-    fn phases(&self, n: u32, mut random: Random) -> Phases {
-        type State = (Tick, Vec<u32>);
-        fn insert((delay, _): &mut State, step: u64, sink: &mut Sink) {
-            sink.insert(step as u32, *delay);
-        }
-        fn start_and_stop((delay, order): &mut State, _: u64, sink: &mut Sink) {
-            let label = order.len() as u32;
-            sink.insert(label, *delay);
-            sink.cancel(label);
-        }
-        fn cancel((_, order): &mut State, step: u64, sink: &mut Sink) {
-            sink.cancel(order[step as usize]);
-        }
-        fn fire((delay, _): &mut State, _: u64, sink: &mut Sink) {
-            sink.advance(*delay);
-        }
-        let count = u64::from(n);
-        let stages = vec![
-            Stage::timer_ops(Measure::InsertCold, count, insert),
-            Stage::steps(Measure::Steady, count, start_and_stop),
-            Stage::timer_ops(Measure::Cancel, count, cancel),
-            Stage::timer_ops(Measure::InsertWarm, count, insert),
-            Stage::fire(Measure::FireJump, count, fire),
-        ];
-        Script::phases((self.delay, random.permutation(n)), stages)
     }
 }

@@ -34,13 +34,11 @@ impl Context {
     pub(super) fn encode(&mut self, op: Op, out: &mut [u8; MAX_OP]) -> usize {
         match op {
             Op::Insert { label, deadline } => {
-                let first = self.labelled(INSERT, label);
-                put_two(first, self.relative(deadline), out)
+                put_two(self.labelled(INSERT, label), self.relative(deadline), out)
             }
             Op::Cancel { label } => put_number(self.labelled(CANCEL, label), out, 0),
             Op::Reschedule { label, deadline } => {
-                let first = self.labelled(RESCHEDULE, label);
-                put_two(first, self.relative(deadline), out)
+                put_two(self.labelled(RESCHEDULE, label), self.relative(deadline), out)
             }
             Op::Advance { to } => put_two(ADVANCE << KIND_BITS | CLOCK, self.moved(to), out),
             Op::Ticks { count, to } => {
@@ -66,22 +64,15 @@ impl Context {
 
     fn decode_clock(&mut self, kind: u64, fields: &mut Fields<'_>) -> Option<Op> {
         match kind {
-            ADVANCE => {
-                self.clock = self.tick(fields)?;
-                Some(Op::Advance { to: self.clock })
-            }
+            ADVANCE => Some(Op::Advance { to: self.moved_to(fields)? }),
             TICKS => {
                 let count = u32::try_from(fields.number()?).ok()?;
-                let to = self.tick(fields)?;
-                self.clock = to;
+                let to = self.moved_to(fields)?;
                 // The first tick must not be before 0.
                 (to >= u64::from(count)).then_some(Op::Ticks { count, to })
             }
             WAKE => Some(Op::Wake),
-            POP => {
-                self.clock = self.tick(fields)?;
-                Some(Op::Pop { to: self.clock })
-            }
+            POP => Some(Op::Pop { to: self.moved_to(fields)? }),
             _ => None,
         }
     }
@@ -111,6 +102,11 @@ impl Context {
     #[inline]
     fn relative(&self, tick: Tick) -> u64 {
         zigzag(tick.wrapping_sub(self.clock) as i64)
+    }
+
+    fn moved_to(&mut self, fields: &mut Fields<'_>) -> Option<Tick> {
+        self.clock = self.tick(fields)?;
+        Some(self.clock)
     }
 
     fn tick(&self, fields: &mut Fields<'_>) -> Option<Tick> {

@@ -62,25 +62,21 @@ impl fmt::Display for TraceError {
                 super::FIRST_VERSION,
                 super::VERSION
             ),
-            Self::Truncated { block } => {
-                write!(
-                    f,
-                    "the trace ends within {}: copy it again, or let its writer finish",
-                    Place(*block)
-                )
-            }
-            Self::Corrupt { block, what } => {
-                write!(
-                    f,
-                    "the trace is corrupt in {}: {what}. Copy it again, or record it again",
-                    Place(*block)
-                )
-            }
+            Self::Truncated { block } => write!(
+                f,
+                "the trace ends within {}: copy it again, or let its writer finish",
+                place(*block)
+            ),
+            Self::Corrupt { block, what } => write!(
+                f,
+                "the trace is corrupt in {}: {what}. Copy it again, or record it again",
+                place(*block)
+            ),
             Self::TooLong { block, what, found, most } => write!(
                 f,
                 "the trace is corrupt in {}, or not made by this crate: {what} is {found}, and the \
                  maximum is {most}. Copy it again, or record it again",
-                Place(*block)
+                place(*block)
             ),
             Self::Label => write!(f, "labels of a trace are below {}: use smaller ones", u32::MAX),
             Self::Full { limit } => write!(
@@ -107,13 +103,6 @@ impl From<io::Error> for TraceError {
 }
 
 /// The name of a part of the file.
-struct Place(u64);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("its header"),
-            block => write!(f, "block {block}"),
-        }
-    }
+fn place(block: u64) -> String {
+    if block == 0 { "its header".to_owned() } else { format!("block {block}") }
 }

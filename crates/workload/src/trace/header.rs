@@ -1,7 +1,7 @@
 //! The header of a trace, and the totals at its end.
 
 use super::codec::Fields;
-use super::{MAX_HEADER, TraceError};
+use super::{MAX_HEADER, TraceError, bounded};
 use crate::Op;
 
 /// Bytes of the header without its two texts: two u64, one u32, and the lengths of the texts.
@@ -30,10 +30,7 @@ impl Header {
     /// If the texts are too long.
     pub(super) fn encode(&self) -> Result<Vec<u8>, TraceError> {
         let length = FIXED + self.name.len() + self.provenance.len();
-        if length > MAX_HEADER {
-            let (found, most) = (length as u64, MAX_HEADER as u64);
-            return Err(TraceError::TooLong { block: 0, what: "its length", found, most });
-        }
+        bounded(0, "its length", length as u64, MAX_HEADER)?;
         let mut bytes = Vec::with_capacity(length);
         bytes.extend(self.tick_ns.to_le_bytes());
         bytes.extend(self.labels.to_le_bytes());
@@ -95,13 +92,8 @@ impl Totals {
         *kind += 1;
     }
 
-    pub(super) fn encode(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        let fields = [self.inserts, self.cancels, self.reschedules, self.clock];
-        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
-            place.copy_from_slice(&field.to_le_bytes());
-        }
-        bytes
+    pub(super) fn encode(&self) -> Vec<u8> {
+        [self.inserts, self.cancels, self.reschedules, self.clock].map(u64::to_le_bytes).concat()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {

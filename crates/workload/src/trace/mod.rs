@@ -59,13 +59,11 @@ mod codec;
 mod error;
 mod header;
 mod reader;
-mod shipped;
 mod writer;
 
 pub use error::TraceError;
 pub use header::{Header, Totals};
 pub use reader::Reader;
-pub use shipped::{Shipped, shipped};
 pub use writer::{Finished, REMARK, Writer};
 
 /// The version that this crate writes. It also reads earlier versions.
@@ -83,3 +81,47 @@ const MAX_RAW: usize = 64 << 10;
 /// The most bytes of a deflated block: bytes that cannot be compressed are stored, with a few more
 /// for every 16 KiB.
 const MAX_PACKED: usize = MAX_RAW + (1 << 10);
+
+/// Fails if a length is above its bound. `block` is counted from 1; 0 is the header.
+fn bounded(block: u64, what: &'static str, found: u64, most: usize) -> Result<(), TraceError> {
+    let most = most as u64;
+    if found <= most { Ok(()) } else { Err(TraceError::TooLong { block, what, found, most }) }
+}
+
+/// A trace that comes with this crate.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Shipped {
+    /// The name, which is also in the header.
+    pub name: &'static str,
+    /// The file.
+    pub bytes: &'static [u8],
+}
+
+impl Shipped {
+    /// Opens the trace.
+    ///
+    /// ```
+    /// for trace in wheelhouse_workload::trace::shipped() {
+    ///     let reader = trace.open()?;
+    ///     println!("{}: {}", trace.name, reader.header().provenance);
+    /// }
+    /// # Ok::<(), wheelhouse_workload::trace::TraceError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// None for the shipped files; a test reads them to their ends.
+    pub fn open(&self) -> Result<Reader<&'static [u8]>, TraceError> {
+        Reader::new(self.bytes)
+    }
+}
+
+/// The traces that come with this crate: the kernel timers of a web server and of a key-value
+/// server, each under its load generator. `traces/README.md` says how they were made.
+pub fn shipped() -> &'static [Shipped] {
+    &[
+        Shipped { name: "nginx", bytes: include_bytes!("../../traces/nginx.trace") },
+        Shipped { name: "redis", bytes: include_bytes!("../../traces/redis.trace") },
+    ]
+}

@@ -4,7 +4,7 @@ use super::codec::{Context, Fields};
 use super::writer::chained;
 use super::{
     BLOCK, END, FIRST_VERSION, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Totals, TraceError,
-    VERSION,
+    VERSION, bounded,
 };
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -31,18 +31,10 @@ pub struct Reader<R> {
     /// The number of the block, and the last checksum.
     block: u64,
     crc: u32,
-    header_crc: u32,
-    /// `true` if the checksums of the blocks continue that of the header, as in version 1. In later
-    /// versions the end covers it.
-    chained_header: bool,
-    ended: Ended,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    No,
-    Well,
-    WithError,
+    /// The header's checksum, if the end covers it. In version 1 the blocks continue it instead.
+    header_crc: Option<u32>,
+    /// `None` until the last item was returned; then `true` if there was no error.
+    ended: Option<bool>,
 }
 
 impl<R: Read> Reader<R> {
@@ -54,6 +46,7 @@ impl<R: Read> Reader<R> {
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut input = BufReader::new(input);
         let (header, version, header_crc) = read_header(&mut input)?;
+        let is_first = version == FIRST_VERSION;
         Ok(Self {
             input,
             header,
@@ -65,10 +58,9 @@ impl<R: Read> Reader<R> {
             packed: Vec::new(),
             unpacker: Decompress::new(false),
             block: 0,
-            chained_header: version == FIRST_VERSION,
-            header_crc,
-            crc: if version == FIRST_VERSION { header_crc } else { 0 },
-            ended: Ended::No,
+            crc: if is_first { header_crc } else { 0 },
+            header_crc: (!is_first).then_some(header_crc),
+            ended: None,
         })
     }
 
@@ -79,7 +71,7 @@ impl<R: Read> Reader<R> {
 
     /// The number of operations of each kind; `None` until the end was reached without an error.
     pub fn totals(&self) -> Option<Totals> {
-        (self.ended == Ended::Well).then_some(self.counted)
+        (self.ended == Some(true)).then_some(self.counted)
     }
 
     /// `None` at the end of the trace.
@@ -123,10 +115,10 @@ impl<R: Read> Reader<R> {
         let mut fields = Fields::new(&frame);
         let mut field = || fields.u32().unwrap_or_default(); // the frame has five
         let [raw, packed, operations, crc_raw, crc] = [field(), field(), field(), field(), field()];
-        self.bounded("the length of its operations", raw.into(), MAX_RAW as u64)?;
-        self.bounded("its deflated length", packed.into(), MAX_PACKED as u64)?;
+        bounded(self.block, "the length of its operations", raw.into(), MAX_RAW)?;
+        bounded(self.block, "its deflated length", packed.into(), MAX_PACKED)?;
         // An operation takes at least a byte.
-        self.bounded("the number of its operations", operations.into(), raw.into())?;
+        bounded(self.block, "the number of its operations", operations.into(), raw as usize)?;
         read_into(&mut self.input, &mut self.packed, packed as usize, self.block)?;
         self.crc = chained(self.crc, &[&[BLOCK], &frame[..16], &self.packed]);
         if self.crc != crc {
@@ -149,18 +141,15 @@ impl<R: Read> Reader<R> {
         let complete = matches!(status, Ok(Status::StreamEnd))
             && self.unpacker.total_out() == length as u64
             && self.unpacker.total_in() == self.packed.len() as u64;
-        if complete {
-            Ok(())
-        } else {
-            Err(self.corrupt("it does not inflate to the announced length"))
-        }
+        let wrong = || self.corrupt("it does not inflate to the announced length");
+        complete.then_some(()).ok_or_else(wrong)
     }
 
     fn read_end(&mut self) -> Result<(), TraceError> {
         let end: [u8; 36] = read_array(&mut self.input, self.block)?;
         let (totals, crc) = end.split_at(32);
-        let header_crc = self.header_crc.to_le_bytes();
-        let header_crc = if self.chained_header { &[] } else { &header_crc[..] };
+        let header_crc = self.header_crc.map(u32::to_le_bytes);
+        let header_crc = header_crc.as_ref().map_or(&[][..], |crc| crc);
         if chained(self.crc, &[&[END], totals, header_crc]).to_le_bytes() != crc {
             return Err(self.corrupt("its checksum does not match"));
         }
@@ -176,14 +165,6 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn bounded(&self, what: &'static str, found: u64, most: u64) -> Result<(), TraceError> {
-        if found <= most {
-            Ok(())
-        } else {
-            Err(TraceError::TooLong { block: self.block, what, found, most })
-        }
-    }
-
     fn corrupt(&self, what: &'static str) -> TraceError {
         TraceError::Corrupt { block: self.block, what }
     }
@@ -193,14 +174,12 @@ impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Op, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended != Ended::No {
+        if self.ended.is_some() {
             return None;
         }
         let op = self.next_op();
-        match &op {
-            Ok(Some(_)) => {}
-            Ok(None) => self.ended = Ended::Well,
-            Err(_) => self.ended = Ended::WithError,
+        if !matches!(op, Ok(Some(_))) {
+            self.ended = Some(op.is_ok());
         }
         op.transpose()
     }
@@ -219,10 +198,7 @@ fn read_header(input: &mut impl Read) -> Result<(Header, u16, u32), TraceError> 
     if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(TraceError::Version { found: version });
     }
-    if length as usize > MAX_HEADER {
-        let (found, most) = (length.into(), MAX_HEADER as u64);
-        return Err(TraceError::TooLong { block: 0, what: "its length", found, most });
-    }
+    bounded(0, "its length", length.into(), MAX_HEADER)?;
     let mut bytes = Vec::new();
     read_into(input, &mut bytes, length as usize, 0)?;
     let mut hasher = crc32fast::Hasher::new();

@@ -156,11 +156,6 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// The number of operations of each kind so far.
-    pub fn totals(&self) -> Totals {
-        self.totals
-    }
-
     /// Writes the end and the numbers in the header, and returns the output. The first [`REMARK`]
     /// bytes of `remark` are appended to the header's provenance.
     ///

@@ -1,26 +1,26 @@
-//! C27, C50: the cost of starting, stopping and moving a timer in each kind of wheel, and the slots
-//! that a span needs.
+//! C25, C26, C27, C50: the cost of starting, stopping and moving a timer in each kind of wheel, in
+//! a slice, a list and a map; the slots that a span needs.
 
-use super::drive::moves;
-use crate::StatedGrowth::{AtMost, Grows};
-use crate::count::{LONGEST, random};
-use crate::growth::Growth::Constant;
+use super::cascades::moves;
+use crate::StatedGrowth::{AtMost, Grows, Is};
+use crate::count::{LONGEST, Order, random};
+use crate::growth::Growth::{Constant, Linear};
 use crate::life::{mean_over_copies, moved, start_and_stop, steps};
 use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use wheelhouse_core::Tick;
 
-pub(super) const OPERATIONS: Experiment = Experiment {
+pub(super) const WHEELS: Experiment = Experiment {
     name: "wheel-op-costs",
     about: "five wheels: insert, cancel by handle and reschedule among n random timers; slots of \
         list-wheel for timers over spans of 2^6 to 2^21 ticks",
-    run,
+    run: wheels,
 };
 
 /// The longest deadline in a single wheel, which has twice as many slots: each has several timers.
 const NEAR: Tick = 1 << 6;
 
-fn run(setup: &Setup, e: &mut Evidence) {
+fn wheels(setup: &Setup, e: &mut Evidence) {
     slots(setup, e);
     let sizes = setup.scale.sizes();
     let mut sweep = Sweep::new("Inserting, cancelling, moving", "steps of one, among n timers");
@@ -74,7 +74,7 @@ fn slots(setup: &Setup, e: &mut Evidence) {
     let levels = setup.curve(&spans, |span, seed| {
         let mut random = random(seed);
         let delays = (1..TIMERS).map(|_| random.random_range(1..span)).chain([span - 1]);
-        let moves = delays.map(|delay| moves(setup, "list-wheel", 256, [delay]).0);
+        let moves = delays.map(|delay| moves(setup, 256, [delay]).0);
         // There is one level more than the most moves of a timer.
         (256 * (1 + moves.max().unwrap_or(0))) as f64
     });
@@ -83,5 +83,35 @@ fn slots(setup: &Setup, e: &mut Evidence) {
     let number = format!("{grown:.1} times the slots for {wider} times the span");
     e.holds("C27.3", sentence, grown >= wider as f64, number);
     sweep.add("list-wheel, 256 a level", levels);
+    e.sweeps.push(sweep);
+}
+
+pub(super) const LISTS: Experiment = Experiment {
+    name: "list-slice-cancel",
+    about: "sorted-list, sorted-slice and hash-map of n random timers: insert, cancel by handle, \
+        reschedule, fire",
+    run: lists,
+};
+
+fn lists(setup: &Setup, e: &mut Evidence) {
+    let mut sweep = Sweep::new("Slices, lists and maps", "steps of an operation");
+    let sizes = setup.scale.linear_sizes();
+    for name in ["sorted-slice", "sorted-list", "hash-map"] {
+        let change = setup.curve(&sizes, |n, seed| {
+            let deadlines = Order::Random.delays(n, seed);
+            moved(setup.build(name), &deadlines, seed, |random| random.random_range(1..=LONGEST))
+        });
+        sweep.add_run(name, ["insert", "delete", "fire"], setup.life(name, Order::Random, &sizes));
+        sweep.add(format!("{name}, change"), change);
+    }
+    for (id, line, sentence) in [
+        ("C25.1", "sorted-slice, delete", "Deleting from a slice is linear."),
+        ("C25.2", "sorted-slice, change", "Changing an entry of a slice is linear."),
+        ("C25.4", "sorted-list, delete", "Deleting from a list with a handle is linear."),
+        ("C25.5", "sorted-list, change", "Changing an entry of an ordered list is linear."),
+        ("C26.1", "hash-map, fire", "A hash map reads all timers to find the next deadline."),
+    ] {
+        e.growth(id, sentence, sweep.all(&[line]), Is(Linear));
+    }
     e.sweeps.push(sweep);
 }
