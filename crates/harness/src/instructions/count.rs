@@ -7,17 +7,16 @@
 
 use super::InstructionCount;
 use super::plan::{self, Plan};
-use super::play::Play;
 use crate::stream::{ExpectedAnswers, Stream};
-use crate::structure::PLAY_PHASE;
-use anyhow::{Result, ensure};
+use crate::structure::{self, PLAY_PHASE};
+use anyhow::{Context, Result, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_core::backend::Info;
 use wheelhouse_machine::{callgrind, processor};
 use wheelhouse_present::progress::Progress;
-use wheelhouse_workload::Measure;
+use wheelhouse_workload::{Checksum, Measure};
 
 /// A stream and its right answers.
 struct SolvedStream {
@@ -110,6 +109,48 @@ fn in_parallel<T: Sync, R: Send>(
         result
     });
     results.into_iter().collect()
+}
+
+/// One stream on one structure, for the program that runs under callgrind. It makes the stream
+/// again from its name, n and seed. Only [`PLAY_PHASE`] is counted.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub struct Play {
+    /// Name of the backend.
+    #[arg(long)]
+    pub backend: String,
+    /// Name of the workload or trace.
+    #[arg(long)]
+    pub workload: String,
+    /// Number of timers.
+    #[arg(long)]
+    pub n: u32,
+    /// Seed of the workload.
+    #[arg(long)]
+    pub seed: u64,
+}
+
+impl Play {
+    /// The arguments for the command `wheelhouse` that call [`play`](Self::play).
+    pub fn arguments(&self) -> Vec<String> {
+        let (n, seed) = (self.n.to_string(), self.seed.to_string());
+        let what = ["play-stream", "--backend", &self.backend, "--workload", &self.workload];
+        let which = ["--n", &n, "--seed", &seed];
+        what.into_iter().chain(which).map(str::to_owned).collect()
+    }
+
+    /// Plays the stream and returns the checksum over all answers.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such backend, workload or trace.
+    pub fn play(&self) -> Result<Checksum> {
+        let stream = plan::stream(&self.workload, self.n, self.seed)?;
+        let structures = structure::select(std::slice::from_ref(&self.backend))?;
+        let structure = structures.first().context("no backend is named")?;
+        // The parent process checks the answers: under callgrind the oracle would take a minute.
+        let played = structure.play(&stream, &ExpectedAnswers::default());
+        Ok(played.checksums.last().copied().unwrap_or_default())
+    }
 }
 
 #[cfg(test)]

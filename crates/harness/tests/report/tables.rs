@@ -1,6 +1,6 @@
 use serde_json::json;
 use wheelhouse_harness::model::{FLOOR, Footprint, Latency, Run, Sampling};
-use wheelhouse_harness::report::tables as full;
+use wheelhouse_harness::report::document as full;
 use wheelhouse_harness::summary::{at_a_glance, by_size, default_n, in_short, sizes, times};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::chart::{Labels, Series};
 use super::frame::{Frame, Point, axis_titles, text};
-use super::theme::{self, INK};
+use super::palette::{self, INK};
 
 /// How many panels are next to each other.
 const COLUMNS: usize = 2;
@@ -41,7 +41,7 @@ impl Panels {
             (axis_titles(&self.labels, (middle, height - 14), (16, half_height)))
             (self.legend())
         };
-        theme::picture((width, height), (FIRST_CORNER.0, 32), self.labels.titles(), &drawing)
+        palette::picture((width, height), (FIRST_CORNER.0, 32), &self.labels, &drawing)
     }
 
     fn size(&self) -> Point {
