@@ -47,11 +47,8 @@ pub fn build(
     blocks.push(Block::Facts(facts));
     blocks.push(Block::Text(prose::SOURCE.to_owned()));
     let date: String = run.provenance.started.chars().take(10).collect();
-    Document {
-        title: format!("Timers compared: {} on {date}", run.provenance.host),
-        subtitle: provenance::line(&run.provenance),
-        blocks,
-    }
+    let title = format!("Timers compared: {} on {date}", run.provenance.host);
+    Document { title, subtitle: provenance::line(&run.provenance), blocks }
 }
 
 fn warnings(run: &Run) -> Vec<Block> {

@@ -66,12 +66,8 @@ pub struct Series {
 impl Chart {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
-        let frame = Frame {
-            x: &self.labels.x,
-            y: &self.labels.y,
-            from: (LEFT, TOP),
-            to: (self.right(), BOTTOM),
-        };
+        let (from, to) = ((LEFT, TOP), (self.right(), BOTTOM));
+        let frame = Frame { x: &self.labels.x, y: &self.labels.y, from, to };
         let named = self.with_name_heights(&frame);
         let middle = (LEFT + frame.to.0) / 2;
         let drawing = html! {

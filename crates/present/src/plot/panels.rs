@@ -80,12 +80,8 @@ impl Panels {
         let sample = |place: usize, series: &Series| {
             let y = FIRST_CORNER.1 + 8 + place as i32 * LEGEND_LINE_HEIGHT;
             // Without figures, the frame draws the mark and no line.
-            let frame = Frame {
-                x: &self.labels.x,
-                y: &self.labels.y,
-                from: FIRST_CORNER,
-                to: FIRST_CORNER,
-            };
+            let (from, to) = (FIRST_CORNER, FIRST_CORNER);
+            let frame = Frame { x: &self.labels.x, y: &self.labels.y, from, to };
             let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
             html! {
                 g color=(series.style.light) {

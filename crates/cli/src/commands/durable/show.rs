@@ -100,15 +100,9 @@ fn jobs(counts: &Counts) -> Table {
 }
 
 fn dead(counts: &Counts) -> Table {
-    let columns = vec![
-        Column::left("kind"),
-        Column::right("dead"),
-        Column::left("newest"),
-        Column::left("key"),
-        Column::right("generation"),
-        Column::right("attempts"),
-        Column::left("reason"),
-    ];
+    let columns = ["kind", "dead", "newest", "key", "generation", "attempts", "reason"];
+    let is_figure = |name| ["dead", "generation", "attempts"].contains(&name);
+    let columns = columns.map(|name| Column::new(name, is_figure(name))).into();
     let mut table = Table::new("Dead letters by kind, with the newest of each", columns);
     let row = |(kind, (count, newest)): (&Kind, &(u64, Dead))| {
         let Dead { job, reason, at } = newest;

@@ -14,14 +14,9 @@ const LEASE: Duration = Duration::from_secs(600);
 
 /// A job that is due after `seconds`.
 fn put(name: &str, kind: &str, seconds: u64, payload: &[u8]) -> Change {
-    Change::Put(Put {
-        key: Key::new(name).unwrap(),
-        kind: kind.into(),
-        payload: payload.to_vec(),
-        policy: String::new(),
-        when: When::After(Duration::from_secs(seconds)),
-        replace: false,
-    })
+    let (key, kind, payload) = (Key::new(name).unwrap(), kind.into(), payload.to_vec());
+    let (policy, when) = (String::new(), When::After(Duration::from_secs(seconds)));
+    Change::Put(Put { key, kind, payload, policy, when, replace: false })
 }
 
 fn claim(store: &mut dyn Store, kind: &str) -> Leased {

@@ -9,19 +9,9 @@ use wheelhouse_test_servers::Server;
 
 /// On a server without data, each command fails with the message `none` and creates nothing.
 fn is_refused(url: &str, none: &str) {
-    let calls = [
-        "inspect",
-        "dump",
-        "verify",
-        "retry 1",
-        "forget 1",
-        "cancel soon",
-        "move --in 1h soon",
-        "run soon",
-        "pause mail/1",
-        "resume",
-    ];
-    for call in calls {
+    let calls = "inspect, dump, verify, retry 1, forget 1, cancel soon, move --in 1h soon, \
+                 run soon, pause mail/1, resume";
+    for call in calls.split(", ") {
         let (what, rest) = call.split_once(' ').unwrap_or((call, ""));
         let message = fails(&format!("durable {what} {url} --queue orders {rest}"));
         assert!(message.contains(none), "{call}: {message}");
