@@ -1,6 +1,5 @@
 //! The `wheelhouse` command.
 
-mod cli;
 mod commands;
 
 use clap::Parser;
@@ -8,5 +7,5 @@ use std::process::ExitCode;
 use wheelhouse_present::console::exit_code;
 
 fn main() -> ExitCode {
-    exit_code(commands::run(cli::Cli::parse()))
+    exit_code(commands::run(commands::Cli::parse()))
 }

@@ -42,13 +42,18 @@ fn layers() -> BTreeMap<String, usize> {
     layers
 }
 
+/// The output of a call of cargo.
+fn cargo(line: &str) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    let output = cargo.args(line.split(' ')).current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("names of crates are UTF-8")
+}
+
 /// The packages of the workspace, as `cargo metadata` describes them.
 fn packages() -> Vec<Value> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
-    let output = cargo.current_dir(root()).output().expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let metadata = cargo("metadata --no-deps --offline --format-version 1");
+    let mut metadata: Value = serde_json::from_str(&metadata).expect("cargo prints JSON");
     let Value::Array(packages) = metadata["packages"].take() else { panic!("no packages") };
     packages
 }
@@ -138,13 +143,9 @@ fn crates_for_users_do_not_depend_on_crates_that_measure() {
 /// The crates that `cargo tree` shows beneath a crate, and how many of them are of the workspace.
 fn tree(name: &str) -> (usize, usize) {
     let name = if name == "wheelhouse" { name.to_owned() } else { format!("wheelhouse-{name}") };
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["tree", "--package", &name, "--edges", "normal", "--prefix", "none"]);
     // The numbers are those of one platform, whichever the test runs on.
-    cargo.args(["--target", "x86_64-unknown-linux-gnu", "--locked"]);
-    let output = cargo.current_dir(root()).output().expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).expect("names of crates are UTF-8");
+    let platform = "--target x86_64-unknown-linux-gnu --locked";
+    let text = cargo(&format!("tree --package {name} --edges normal --prefix none {platform}"));
     let names = text.lines().filter_map(|line| line.split(' ').next()).filter(|it| *it != name);
     let names: BTreeSet<&str> = names.filter(|it| !it.is_empty()).collect();
     (names.len(), names.iter().filter(|it| it.starts_with("wheelhouse")).count())

@@ -92,14 +92,10 @@ impl ExperimentOptions {
     ) -> Result<Plan<E>> {
         ensure!(self.rounds != Some(0), "--rounds is 1 or more");
         let default_rounds = if test || self.common.quick { 1 } else { 3 };
-        Ok(Plan {
-            contenders,
-            experiments: select_experiments(&self.experiment)?,
-            on_all: !self.backend.is_empty(),
-            load,
-            rounds: self.rounds.unwrap_or(default_rounds),
-            seed,
-        })
+        let (experiments, on_all) =
+            (select_experiments(&self.experiment)?, !self.backend.is_empty());
+        let rounds = self.rounds.unwrap_or(default_rounds);
+        Ok(Plan { contenders, experiments, on_all, load, rounds, seed })
     }
 
     /// Plays, saves the results after each experiment, and prints them. They go to a new folder in

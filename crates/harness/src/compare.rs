@@ -44,16 +44,10 @@ impl Verdict {
 }
 
 /// One (backend, workload, n, measure) that both runs have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ComparedRow {
-    /// Name of the backend.
-    pub backend: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// Timers.
-    pub n: u64,
-    /// Name of the measure.
-    pub measure: String,
+#[derive(Clone, Debug)]
+pub struct ComparedRow<'a> {
+    /// The row of A.
+    pub row: &'a Throughput,
     /// Median of A, ns per operation.
     pub a: f64,
     /// Median of B, ns per operation.
@@ -62,7 +56,7 @@ pub struct ComparedRow {
     pub ratio: Option<Ratio>,
 }
 
-impl ComparedRow {
+impl ComparedRow<'_> {
     /// The verdict: is B faster?
     pub fn verdict(&self) -> Verdict {
         match self.ratio {
@@ -76,15 +70,15 @@ impl ComparedRow {
 }
 
 /// Two runs, compared.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
     /// The rows that both have, in the order of A.
-    pub rows: Vec<ComparedRow>,
+    pub rows: Vec<ComparedRow<'a>>,
     /// Reasons not to compare them.
     pub warnings: Vec<String>,
 }
 
-impl Comparison {
+impl Comparison<'_> {
     /// How many rows have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict() == verdict).count()
@@ -132,7 +126,7 @@ impl Comparison {
                 stats::MIN_SAMPLES
             ));
         }
-        let rows = self.rows.iter().filter(|row| row.backend != FLOOR && row.a > 0.0);
+        let rows = self.rows.iter().filter(|it| it.row.backend != FLOOR && it.a > 0.0);
         let mean = stats::geometric_mean(&rows.map(|row| row.b / row.a).collect::<Vec<_>>());
         notes.extend(mean.map(|mean| format!("Geometric mean of B / A: {mean:.3}.")));
         notes
@@ -140,10 +134,10 @@ impl Comparison {
 }
 
 /// Compares B with A, row by row.
-pub fn compare(a: &Run, b: &Run) -> Comparison {
+pub fn compare<'a>(a: &'a Run, b: &Run) -> Comparison<'a> {
     let in_b: BTreeMap<_, &Throughput> = b.throughput.iter().map(|it| (it.key(), it)).collect();
     let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&row.key())?)));
-    let rows: Vec<ComparedRow> =
+    let rows: Vec<_> =
         both.filter_map(|(row_a, row_b)| compare_row(row_a, row_b, a.provenance.seed)).collect();
     let mut warnings = provenance_warnings(a, b);
     warnings.extend(row_warnings(a, b));
@@ -163,16 +157,12 @@ pub fn describe_rows(run: &Run) -> String {
     format!("{rows} rows (structures: {structures}; workloads: {streams})")
 }
 
-fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<ComparedRow> {
-    let Throughput { backend, workload, n, measure, ns_per_op, .. } = a.clone();
+fn compare_row<'a>(a: &'a Throughput, b: &Throughput, seed: u64) -> Option<ComparedRow<'a>> {
     Some(ComparedRow {
-        backend,
-        workload,
-        n,
-        measure,
-        a: stats::median(&ns_per_op)?,
+        row: a,
+        a: stats::median(&a.ns_per_op)?,
         b: stats::median(&b.ns_per_op)?,
-        ratio: stats::ratio_interval(&b.ns_per_op, &ns_per_op, seed),
+        ratio: stats::ratio_interval(&b.ns_per_op, &a.ns_per_op, seed),
     })
 }
 
@@ -240,8 +230,8 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
 }
 
 /// The floor does the same work in every version: if its time changed, the machine did.
-fn floor_warning(rows: &[ComparedRow]) -> Option<String> {
-    let floor = rows.iter().filter(|row| row.backend == FLOOR && row.a > 0.0);
+fn floor_warning(rows: &[ComparedRow<'_>]) -> Option<String> {
+    let floor = rows.iter().filter(|it| it.row.backend == FLOOR && it.a > 0.0);
     let ratio = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
     ((ratio - 1.0).abs() > FLOOR_DRIFT).then(|| {
         format!(
@@ -251,23 +241,24 @@ fn floor_warning(rows: &[ComparedRow]) -> Option<String> {
     })
 }
 
-fn cells(row: &ComparedRow) -> Vec<Cell> {
-    let interval = row.ratio.map_or(Cell::missing(), |r| Cell {
+fn cells(compared: &ComparedRow<'_>) -> Vec<Cell> {
+    let ComparedRow { row, a, b, ratio } = compared;
+    let interval = ratio.map_or(Cell::missing(), |r| Cell {
         shown: format!("{:.3}..{:.3}", r.low, r.high),
         value: serde_json::json!({ "low": r.low, "high": r.high }),
         mark: Mark::Plain,
     });
-    let ratio = Some(row.b / row.a).filter(|ratio| ratio.is_finite());
+    let ratio = Some(b / a).filter(|ratio| ratio.is_finite());
     let ratio = ratio.map_or(Cell::missing(), |it| Cell::figure(it, format!("{it:.3}")));
     vec![
         Cell::text(&row.backend),
         Cell::text(&row.workload),
         Cell::count(row.n),
         Cell::text(&row.measure),
-        Cell::figure(row.a, units::number(row.a)),
-        Cell::figure(row.b, units::number(row.b)),
+        Cell::figure(*a, units::number(*a)),
+        Cell::figure(*b, units::number(*b)),
         ratio,
         interval,
-        Cell::text(row.verdict().as_str()),
+        Cell::text(compared.verdict().as_str()),
     ]
 }

@@ -103,23 +103,14 @@ impl MinimumTimes {
         let mut all = Histogram::<u64>::new_with_bounds(1, u32::MAX.into(), 3).expect("valid");
         self.times.iter().for_each(|ns| all.saturating_record((*ns).into()));
         let at = |percentile| all.value_at_percentile(percentile);
-        Latency {
-            backend: backend.to_owned(),
-            workload: workload.to_owned(),
-            n,
-            operation: operation.to_owned(),
-            count: all.len(),
-            p50: at(50.0),
-            p90: at(90.0),
-            p99: at(99.0),
-            p999: at(99.9),
-            p9999: at(99.99),
-            max: all.max(),
-            curve: all
-                .iter_quantiles(4)
-                .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
-                .collect(),
-        }
+        let [p50, p90, p99, p999, p9999] = [50.0, 90.0, 99.0, 99.9, 99.99].map(at);
+        let (count, max) = (all.len(), all.max());
+        let curve = all.iter_quantiles(4);
+        let curve = curve
+            .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
+            .collect();
+        let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
+        Latency { backend, workload, n, operation, count, p50, p90, p99, p999, p9999, max, curve }
     }
 }
 
@@ -136,10 +127,8 @@ impl LongestSteps {
 
     /// The rows of the results.
     pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Steps> {
-        let (backend, workload) = (backend.to_owned(), workload.to_owned());
         let row = |(operation, longest): (&str, &Option<u64>)| {
-            let (backend, workload) = (backend.clone(), workload.clone());
-            let operation = operation.to_owned();
+            let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
             longest.map(|longest| Steps { backend, workload, n, operation, longest })
         };
         KINDS.into_iter().zip(&self.0).filter_map(row).collect()

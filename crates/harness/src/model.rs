@@ -115,10 +115,7 @@ impl Run {
     /// The exit code of the program that made this run: 0 if it is complete and all answers were
     /// right, 1 after a wrong answer, [`INTERRUPTED`] after an interruption.
     pub fn exit_code(&self) -> u8 {
-        match self.interrupted {
-            true => INTERRUPTED,
-            false => u8::from(!self.failures.is_empty()),
-        }
+        if self.interrupted { INTERRUPTED } else { u8::from(!self.failures.is_empty()) }
     }
 }
 
@@ -319,6 +316,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    pub(crate) fn new(backend: &str, workload: &str, n: u64, message: String) -> Self {
+        let [backend, workload] = [backend, workload].map(str::to_owned);
+        Self { backend, workload, n, message }
+    }
+
     /// Returns `true` if this backend answered wrongly on this stream.
     pub fn is_of(&self, backend: &str, workload: &str, n: u64) -> bool {
         (self.backend.as_str(), self.workload.as_str(), self.n) == (backend, workload, n)

@@ -45,13 +45,12 @@ pub enum Subject {
 pub fn all(run: &Run) -> Vec<(Subject, Picture)> {
     let mut names = BTreeSet::new();
     let draw = |subject: Subject| {
-        let svg = draw(run, &subject)?;
-        let (mut file, mut copies) = (file_name(&subject), 1);
-        while !names.insert(file.clone()) {
+        let mut picture = draw(run, &subject)?;
+        let (file, mut copies) = (picture.file.trim_end_matches(".svg").to_owned(), 1);
+        while !names.insert(picture.file.clone()) {
             copies += 1;
-            file = format!("{}-{copies}.svg", file_name(&subject).trim_end_matches(".svg"));
+            picture.file = format!("{file}-{copies}.svg");
         }
-        let picture = Picture { title: title(&subject), file, svg };
         Some((subject, picture))
     };
     subjects(run).into_iter().filter_map(draw).collect()
@@ -66,7 +65,7 @@ pub fn main_picture(run: &Run) -> Option<Picture> {
 }
 
 /// Draws one picture; `None` if the run has nothing to show for it.
-pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
+pub fn draw(run: &Run, subject: &Subject) -> Option<Picture> {
     let mut chart = match subject {
         Subject::Time { workload, measure } => time(run, workload, measure),
         Subject::Latency { workload, n, operation } => latency(run, workload, *n, operation),
@@ -74,9 +73,10 @@ pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
     }?;
     let Provenance { host, commit, dirty, .. } = &run.provenance;
     let dirty = if *dirty { "+" } else { "" };
-    chart.labels.title = title(subject);
+    let (title, file) = title_and_file(subject);
+    chart.labels.title.clone_from(&title);
     chart.labels.subtitle += &format!(" · {host}, {}{dirty}", short_commit(commit));
-    Some(chart.svg())
+    Some(Picture { title, file, svg: chart.svg() })
 }
 
 /// A chart that needs a title.
@@ -85,41 +85,28 @@ fn untitled(subtitle: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
     Chart { labels, series, level: None, whisker_gap: 0 }
 }
 
-/// The title of a picture.
-pub fn title(subject: &Subject) -> String {
-    match subject {
-        Subject::Time { workload, measure } if measure == workload => {
-            format!("{}: time per operation", capitalized(measure))
-        }
-        Subject::Time { workload, measure } => {
-            format!("{} ({workload}): time per operation", capitalized(measure))
-        }
-        Subject::Latency { workload, n, operation } => {
-            format!("Latency of one {operation} ({workload}), n = {}", units::count(*n))
-        }
-        Subject::Memory => "Memory per timer".to_owned(),
-    }
-}
-
 /// The most characters in the name of a picture's file, which may contain the name of a trace.
 const LONGEST_NAME: usize = 100;
 
-/// Name of the file of a picture: lower case, words joined by `-`.
-pub fn file_name(subject: &Subject) -> String {
-    let words = match subject {
-        Subject::Time { workload, measure } if measure == workload => format!("time {measure}"),
-        Subject::Time { workload, measure } => format!("time {measure} {workload}"),
-        Subject::Latency { workload, n, operation } => {
-            format!("latency {operation} {workload} {n}")
+/// The title of a picture, and the name of its file: lower case, words joined by `-`.
+fn title_and_file(subject: &Subject) -> (String, String) {
+    let (title, words) = match subject {
+        Subject::Time { workload, measure } if measure == workload => {
+            (format!("{}: time per operation", capitalized(measure)), format!("time {measure}"))
         }
-        Subject::Memory => "memory".to_owned(),
+        Subject::Time { workload, measure } => (
+            format!("{} ({workload}): time per operation", capitalized(measure)),
+            format!("time {measure} {workload}"),
+        ),
+        Subject::Latency { workload, n, operation } => (
+            format!("Latency of one {operation} ({workload}), n = {}", units::count(*n)),
+            format!("latency {operation} {workload} {n}"),
+        ),
+        Subject::Memory => ("Memory per timer".to_owned(), "memory".to_owned()),
     };
-    let plain: String = words
-        .chars()
-        .take(LONGEST_NAME)
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
-        .collect();
-    format!("{plain}.svg")
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let plain: String = words.chars().take(LONGEST_NAME).map(plain).collect();
+    (title, format!("{plain}.svg"))
 }
 
 fn subjects(run: &Run) -> Vec<Subject> {
@@ -214,18 +201,12 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<Chart> 
 }
 
 fn add_curve(row: &Latency, series: &mut Series) {
-    let named = [
-        (50.0, row.p50),
-        (90.0, row.p90),
-        (99.0, row.p99),
-        (99.9, row.p999),
-        (99.99, row.p9999),
-        (100.0, row.max),
-    ];
+    let named = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
+    let named = named.into_iter().zip([row.p50, row.p90, row.p99, row.p999, row.p9999, row.max]);
     // In a histogram of `count` values, a percentile beyond 1 - 1/count is the maximum.
     let is_measured = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
     let visible = |(p, ns): (f64, u64)| (ns > 0 && is_measured(p)).then_some((p, ns as f64));
-    series.marks = named.into_iter().filter_map(visible).collect();
+    series.marks = named.filter_map(visible).collect();
     series.line = row.curve.iter().copied().filter_map(visible).collect();
     if series.line.is_empty() {
         series.line.clone_from(&series.marks);

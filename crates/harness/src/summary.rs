@@ -236,22 +236,17 @@ fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
 
 /// Names the workload of each column.
 fn workload_note(n: u64, columns: &[TableColumn]) -> Option<String> {
-    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-    for column in columns.iter().filter(|it| !matches!(it.kind, ColumnKind::Bytes)) {
-        let own_n = if column.n == n {
-            String::new()
-        } else {
-            format!(", {} timers", units::count(column.n))
-        };
-        let workload = format!("{}{own_n}", column.workload);
-        let heading = column.heading.replace('\n', " ");
-        match parts.iter_mut().find(|(name, _)| *name == workload) {
-            Some((_, headings)) => headings.push(heading),
-            None => parts.push((workload, vec![heading])),
-        }
-    }
-    let part = |(name, headings): (String, Vec<_>)| format!("{name} ({})", headings.join(", "));
-    let parts: Vec<String> = parts.into_iter().map(part).collect();
+    let shown = || columns.iter().filter(|it| !matches!(it.kind, ColumnKind::Bytes));
+    let stream_of = |it: &TableColumn| match it.n == n {
+        true => it.workload.clone(),
+        false => format!("{}, {} timers", it.workload, units::count(it.n)),
+    };
+    let part = |stream: String| {
+        let its = shown().filter(|it| stream_of(it) == stream);
+        let headings: Vec<_> = its.map(|it| it.heading.replace('\n', " ")).collect();
+        format!("{stream} ({})", headings.join(", "))
+    };
+    let parts: Vec<_> = distinct(shown().map(stream_of)).into_iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
 }
 

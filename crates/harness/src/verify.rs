@@ -27,18 +27,10 @@ pub fn check(
     let Some(at) = wrong else { return Ok(()) };
     let phase = &stream.phases[at];
     let measure = phase.measure.map_or("preparation", |measure| measure.name());
-    Err(Failure {
-        backend: structure.name().to_owned(),
-        workload: stream.name.clone(),
-        n: stream.n,
-        message: format!(
-            "checksum {} instead of {} after phase {} of {} ({measure})",
-            played.checksums[at],
-            expected.checksums[at],
-            at + 1,
-            stream.phases.len(),
-        ),
-    })
+    let (found, right) = (played.checksums[at], expected.checksums[at]);
+    let phase = format!("phase {} of {} ({measure})", at + 1, stream.phases.len());
+    let message = format!("checksum {found} instead of {right} after {phase}");
+    Err(Failure::new(structure.name(), &stream.name, stream.n, message))
 }
 
 /// The result of verifying.
@@ -81,10 +73,7 @@ pub fn verify(
     seed: u64,
 ) -> Result<Verification> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
-    let is_figure = |name: &str| matches!(name, "n" | "fired");
-    let columns = columns
-        .map(|name| if is_figure(name) { Column::right(name) } else { Column::left(name) })
-        .into();
+    let columns = columns.map(|name| Column::new(name, ["n", "fired"].contains(&name))).into();
     let title = format!("Answers of the backends and of the oracle, seed {seed}");
     let mut verified = Verification { table: Table::new(title, columns), failures: Vec::new() };
     capacity::check(sources, &[n], 0)?;

@@ -9,13 +9,20 @@ use std::rc::Rc;
 use std::time::Duration;
 use tempfile::tempdir;
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::model::Throughput;
+use wheelhouse_harness::model::{Run, Throughput};
 use wheelhouse_harness::options::{self, Options, Roster};
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
 use wheelhouse_harness::{structure, verify};
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_workload::Checksum;
+
+/// A run in a new folder.
+fn run(settings: &Settings) -> Run {
+    let (run, saved) = bench::run(settings, tempdir().unwrap().path()).unwrap();
+    saved.unwrap();
+    run
+}
 
 #[test]
 fn no_figures_are_lost_if_the_folder_disappears() {
@@ -33,10 +40,7 @@ fn no_figures_are_lost_if_the_folder_disappears() {
 
 #[test]
 fn measurements_beyond_the_time_limit_are_skipped() {
-    let folder = tempdir().unwrap();
-    let settings = Settings { limit: Some(Duration::ZERO), details: true, ..settings(heap()) };
-    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
-    saved.unwrap();
+    let run = run(&Settings { limit: Some(Duration::ZERO), details: true, ..settings(heap()) });
     assert!(run.throughput.is_empty() && !run.interrupted);
     // It decides picks, and takes no time.
     assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
@@ -44,26 +48,21 @@ fn measurements_beyond_the_time_limit_are_skipped() {
 
 #[test]
 fn a_sample_has_only_the_plays_that_fit_the_time() {
-    let folder = tempdir().unwrap();
     let plays = Rc::new(Cell::new(0));
     let counted = Rc::clone(&plays);
     let counting = WithCallback::alone(move |_| counted.set(counted.get() + 1));
-    let (_, saved) =
-        bench::run(&Settings { details: true, ..settings(counting) }, folder.path()).unwrap();
-    saved.unwrap();
+    run(&Settings { details: true, ..settings(counting) });
     assert_eq!(plays.get(), 4, "to verify, and without time one play in each of three rounds");
 }
 
 /// The streams that are played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
-    let folder = tempdir().unwrap();
     let played = Rc::new(RefCell::new(Vec::new()));
     let checksums = Rc::clone(&played);
     let recording = WithCallback::alone(move |expected| {
         checksums.borrow_mut().push(expected.checksum());
     });
-    let settings = Settings { seeds, ..settings(recording) };
-    let (run, _) = bench::run(&settings, folder.path()).unwrap();
+    let run = run(&Settings { seeds, ..settings(recording) });
     assert!(run.failures.is_empty(), "{:?}", run.failures);
     let mut streams = played.take();
     streams.dedup();
@@ -81,10 +80,9 @@ fn each_seed_has_its_share_of_the_rounds() {
 
 /// The processor time of a run of this number of seeds, whose time is over after the first stream.
 fn time_of(seeds: usize) -> Duration {
-    let folder = tempdir().unwrap();
     let (sizes, limit) = (vec![50_000], Some(Duration::from_millis(20)));
     let settings = Settings { sizes, seeds, limit, ..settings(heap()) };
-    WorkTime::measure(|| bench::run(&settings, folder.path()).unwrap()).0.running
+    WorkTime::measure(|| run(&settings)).0.running
 }
 
 #[test]
@@ -95,13 +93,10 @@ fn beyond_the_time_limit_no_stream_of_another_seed_is_made() {
 
 #[test]
 fn structures_for_which_no_time_is_left_are_not_verified() {
-    let folder = tempdir().unwrap();
     let limit = Duration::from_secs(1);
     let mut structures = WithCallback::alone(move |_| std::thread::sleep(limit));
     structures.extend(structure::select(&["list-wheel".to_owned()]).unwrap());
-    let settings = Settings { limit: Some(limit), ..settings(structures) };
-    let (run, saved) = bench::run(&settings, folder.path()).unwrap();
-    saved.unwrap();
+    let run = run(&Settings { limit: Some(limit), ..settings(structures) });
     assert_eq!(run.throughput.len(), 6, "the first has a row for each column");
     assert!(run.throughput.iter().all(|row| row.backend == "binary-heap"), "the second has none");
 }
@@ -125,8 +120,7 @@ fn wrong_answers_are_named_and_not_timed() {
     assert_eq!(failure.backend, "linux-wheel");
     assert!(failure.message.contains("(fire-"), "the phase is named: {}", failure.message);
 
-    let dir = tempdir().unwrap();
-    let (run, _) = bench::run(&settings, dir.path()).unwrap();
+    let run = run(&settings);
     assert_eq!(run.failures, verified.failures);
     let is_measured = |row: &Throughput| row.ns_per_op.len() >= 3;
     assert!(run.throughput.iter().all(|row| row.backend == "binary-heap" && is_measured(row)));
@@ -139,9 +133,7 @@ fn after_a_wrong_answer_no_figure_remains() {
     let trace = StreamSource::File(Stream { name: "trace:mine".to_owned(), ..stream });
     let (heap, before) = (heap().remove(0), |_: &ExpectedAnswers| ());
     let settings = settings(vec![Box::new(WithCallback { heap, before, is_right_at_last: false })]);
-    let settings = Settings { details: true, sources: vec![trace], ..settings };
-    let folder = tempdir().unwrap();
-    let (run, _) = bench::run(&settings, folder.path()).unwrap();
+    let run = run(&Settings { details: true, sources: vec![trace], ..settings });
     assert_eq!(run.failures.len(), 1);
     assert!(run.throughput.is_empty() && run.latency.is_empty() && run.steps.is_empty());
     assert!(run.footprints.is_empty() && run.memory.is_empty(), "{run:?}");

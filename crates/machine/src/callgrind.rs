@@ -36,9 +36,9 @@ pub fn version() -> Option<String> {
 ///
 /// If valgrind cannot be run, the program fails, or the function is never called.
 pub fn count(function: &str, arguments: &[String]) -> Result<CallgrindRun> {
-    let options =
-        [format!("--toggle-collect=*{function}*"), format!("--dump-after=*::{function}*")];
-    let (profile, printed) = profile(&options, arguments)?;
+    let toggle = format!("--toggle-collect=*{function}*");
+    let dump = format!("--dump-after=*::{function}*");
+    let (profile, printed) = profile(&[&toggle, &dump], arguments)?;
     let calls: Vec<u64> = totals(&profile).into_iter().map(|events| events[0]).collect();
     let command = arguments.join(" ");
     ensure!(!calls.is_empty(), "callgrind found no call of {function} in {command}");
@@ -54,17 +54,15 @@ pub fn count(function: &str, arguments: &[String]) -> Result<CallgrindRun> {
 ///
 /// If valgrind cannot be run, or the program fails.
 pub fn cache_lines(marker: &str, geometry: &[&str], arguments: &[String]) -> Result<Vec<[u64; 2]>> {
-    let geometry = geometry.iter().map(|option| (*option).to_owned());
-    let options = [format!("--dump-after=*{marker}*"), "--cache-sim=yes".to_owned()];
-    let options: Vec<_> = geometry.chain(options).collect();
-    let (profile, _) = profile(&options, arguments)?;
+    let dump = format!("--dump-after=*{marker}*");
+    let (profile, _) = profile(&[geometry, &[&dump, "--cache-sim=yes"]].concat(), arguments)?;
     // The events are Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw.
     let lines = |events: Vec<u64>| [4, 7].map(|at| events.iter().skip(at).take(2).sum());
     Ok(totals(&profile).into_iter().map(lines).collect())
 }
 
 /// The profile of this program under callgrind, and what it printed.
-fn profile(options: &[String], arguments: &[String]) -> Result<(String, String)> {
+fn profile(options: &[&str], arguments: &[String]) -> Result<(String, String)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = format!("wheelhouse-callgrind-{}-{number}", std::process::id());

@@ -95,14 +95,9 @@ pub fn line(p: &Provenance) -> String {
     let dirty = if p.dirty { " + uncommitted changes" } else { "" };
     let date: String = p.started.chars().take(10).collect();
     let memory = units::bytes(p.memory_bytes);
-    format!(
-        "{}, {} processors, {memory}, {}, {}, commit {}{dirty}, {date}",
-        p.cpu,
-        p.cores,
-        p.kernel,
-        p.rustc,
-        short_commit(&p.commit)
-    )
+    let Provenance { cpu, cores, kernel, rustc, .. } = p;
+    let build = format!("{rustc}, commit {}{dirty}", short_commit(&p.commit));
+    format!("{cpu}, {cores} processors, {memory}, {kernel}, {build}, {date}")
 }
 
 /// The first eight characters of a commit.
@@ -157,12 +152,8 @@ fn host_label(cpu: &str, cores: usize) -> String {
     let lower = cpu.to_lowercase();
     let word =
         lower.split_whitespace().find(|word| !IGNORED_WORDS.contains(word)).unwrap_or("machine");
-    let word: String = word
-        .replace("(r)", "")
-        .replace("(tm)", "")
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect();
+    let word = word.replace("(r)", "").replace("(tm)", "");
+    let word: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 

@@ -85,14 +85,9 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     }
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut resample = Vec::with_capacity(a.len().max(b.len()));
-    let mut ratios: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            Some(
-                resampled_median(a, &mut resample, &mut rng)?
-                    / resampled_median(b, &mut resample, &mut rng)?,
-            )
-        })
-        .collect();
+    let mut median_of = |samples| resampled_median(samples, &mut resample, &mut rng);
+    let ratios = (0..RESAMPLES).filter_map(|_| Some(median_of(a)? / median_of(b)?));
+    let mut ratios: Vec<f64> = ratios.collect();
     ratios.sort_unstable_by(f64::total_cmp);
     let percentile = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
     Some(Ratio { ratio: median(a)? / median(b)?, low: percentile(0.025), high: percentile(0.975) })

@@ -33,12 +33,12 @@ pub struct Column {
 impl Column {
     /// A column of names; the key is the name with `-` for each space or line break.
     pub fn left(name: impl Into<String>) -> Self {
-        Self::new(name.into(), false)
+        Self::new(name, false)
     }
 
     /// A column of figures; the key is the name with `-` for each space or line break.
     pub fn right(name: impl Into<String>) -> Self {
-        Self::new(name.into(), true)
+        Self::new(name, true)
     }
 
     /// The same column under another key.
@@ -51,7 +51,9 @@ impl Column {
         self.name.replace('\n', " ")
     }
 
-    fn new(name: String, is_right: bool) -> Self {
+    /// A column of figures if `is_right`, otherwise one of names.
+    pub fn new(name: impl Into<String>, is_right: bool) -> Self {
+        let name = name.into();
         Self { key: name.replace([' ', '\n'], "-"), name, is_right }
     }
 }
@@ -219,10 +221,8 @@ impl Table {
     /// A list of objects, one per row, under the keys of the columns.
     pub fn json(&self) -> Value {
         let field = |(column, cell): (&Column, &Cell)| (column.key.clone(), cell.value.clone());
-        self.rows
-            .iter()
-            .map(|row| self.cells_by_column(row).map(field).collect::<Value>())
-            .collect()
+        let object = |row: &Vec<Cell>| self.cells_by_column(row).map(field).collect::<Value>();
+        self.rows.iter().map(object).collect()
     }
 
     /// Each column with its cell of a row, even if the row is short.

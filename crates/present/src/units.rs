@@ -73,15 +73,9 @@ pub fn short_count(value: u64) -> String {
 
 /// Bytes of a machine's memory: `7.8 GiB`.
 pub fn bytes(value: u64) -> String {
-    const UNITS: [(f64, &str); 4] = [
-        ((1u64 << 40) as f64, "TiB"),
-        ((1u64 << 30) as f64, "GiB"),
-        ((1u64 << 20) as f64, "MiB"),
-        (1024.0, "KiB"),
-    ];
-    let value = value as f64;
-    match UNITS.into_iter().find(|(size, _)| value >= *size) {
-        Some((size, unit)) => format!("{:.1} {unit}", value / size),
+    const UNITS: [(u32, &str); 4] = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match UNITS.into_iter().find(|(bits, _)| value >> bits > 0) {
+        Some((bits, unit)) => format!("{:.1} {unit}", value as f64 / (1_u64 << bits) as f64),
         None => format!("{value} B"),
     }
 }

@@ -1,9 +1,9 @@
 //! `wheelhouse instructions`.
 
-use super::folder_of;
-use crate::cli::Instructions;
+use super::{Output, folder_of};
 use anyhow::{Context, Result};
-use std::path::Path;
+use clap::Args;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::instructions::check::{self, TOLERANCE};
@@ -18,6 +18,24 @@ use wheelhouse_present::units;
 /// The message if valgrind is not installed.
 const REMEDY: &str = "cannot run valgrind, which counts the instructions; install it \
                       (on Debian and Ubuntu: apt-get install valgrind) or add it to the PATH";
+
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    #[command(flatten)]
+    filter: Filter,
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Record the counts in this folder, and replace a record that is there.
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    out: Option<PathBuf>,
+    /// Compare the counts with this record, a folder or its file; fail if an operation takes over 5
+    /// % more, or is missing on either side.
+    #[arg(long, value_name = "RECORD")]
+    check: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
 
 pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     // The process under valgrind inherits this, so its arrays grow as they do in a timed run.

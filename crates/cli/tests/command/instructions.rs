@@ -2,34 +2,25 @@
 //!
 //! Tests that need valgrind are skipped if it is not installed; `.ci/run` installs it.
 
-use super::{Scratch, succeeds, wheelhouse};
-use std::process::Command;
+use super::{Scratch, command, succeeds, wheelhouse};
 
 /// The smallest count: two structures, one of them named twice, on few timers.
-const FEW: [&str; 3] =
-    ["--n=200", "--workload=uniform", "--backend=round-wheel,list-wheel,round-wheel"];
+const FEW: &str = "instructions --n 200 --workload uniform \
+                   --backend round-wheel,list-wheel,round-wheel";
 
 fn has_valgrind() -> bool {
-    let version = Command::new("valgrind").arg("--version").output();
-    let found = version.is_ok_and(|output| output.status.success());
+    let found = wheelhouse_machine::callgrind::version().is_some();
     if !found {
         eprintln!("skipped: valgrind is not installed (apt-get install valgrind)");
     }
     found
 }
 
-fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["instructions"], &FEW[..], more].concat()
-}
-
 #[test]
 fn without_valgrind_the_remedy_is_named() {
     let scratch = Scratch::new();
-    let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
-        .args(few(&[]))
-        .env("PATH", scratch.path("")) // an empty folder
-        .output()
-        .unwrap();
+    let an_empty_folder = scratch.path("");
+    let output = command(FEW).env("PATH", an_empty_folder).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("cannot run valgrind"), "{message}");
@@ -43,14 +34,14 @@ fn a_count_passes_the_check_against_itself_and_a_planted_increase_fails_it() {
     }
     let scratch = Scratch::new();
     let record = scratch.path("record");
-    let table = succeeds(&few(&["--out", &record]));
+    let table = succeeds(&format!("{FEW} --out {record}"));
     assert!(table.contains("round-wheel") && table.contains("fire ticks"), "{table}");
     let page = std::fs::read_to_string(scratch.path("record/README.md")).unwrap();
     for part in ["| round-wheel |", "- compiler: ", "- valgrind: valgrind-"] {
         assert!(page.contains(part), "{part} in:\n{page}");
     }
     let file = scratch.path("record/instructions.json");
-    succeeds(&few(&["--check", &file]));
+    succeeds(&format!("{FEW} --check {file}"));
 
     let text = std::fs::read_to_string(&file).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -63,7 +54,7 @@ fn a_count_passes_the_check_against_itself_and_a_planted_increase_fails_it() {
     insert["instructions"] = (insert["instructions"].as_u64().unwrap() * 2).into();
     rows.pop();
     std::fs::write(&file, json.to_string()).unwrap();
-    let output = wheelhouse(&few(&["--check", &record]));
+    let output = wheelhouse(&format!("{FEW} --check {record}"));
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     for part in [
@@ -81,7 +72,7 @@ fn programs_get_every_row() {
     if !has_valgrind() {
         return;
     }
-    let json = succeeds(&few(&["--format", "json"]));
+    let json = succeeds(&format!("{FEW} --format json"));
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     assert_eq!(rows.len(), 2 * 6, "six measures for each");
     let figure = |row: &serde_json::Value, key: &str| row[key].as_u64().unwrap();

@@ -28,27 +28,32 @@ impl Scratch {
     }
 }
 
-fn wheelhouse(arguments: &[&str]) -> Output {
-    command().args(arguments).output().unwrap()
-}
-
-/// The command, which also measures in a build without optimisation.
-fn command() -> Command {
+/// The command with these words as arguments. It also measures in a build without optimisation.
+fn command(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
-    command.env("WHEELHOUSE_DEBUG_BUILD", "1");
+    command.env("WHEELHOUSE_DEBUG_BUILD", "1").args(line.split_whitespace());
     command
 }
 
-fn succeeds(arguments: &[&str]) -> String {
-    let output = wheelhouse(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+fn wheelhouse(line: &str) -> Output {
+    command(line).output().unwrap()
+}
+
+/// The output of a command that must succeed.
+fn output_of(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
+fn succeeds(line: &str) -> String {
+    output_of(&mut command(line))
+}
+
 /// Runs a command that must fail, and returns its message.
-fn fails(arguments: &[&str]) -> String {
-    let output = wheelhouse(arguments);
-    assert!(!output.status.success(), "{arguments:?} did not fail");
+fn fails(line: &str) -> String {
+    let output = wheelhouse(line);
+    assert!(!output.status.success(), "{line} did not fail");
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(!message.contains("panicked"), "{message}");
     message
@@ -67,8 +72,8 @@ fn trace_file(scratch: &Scratch, change: impl FnOnce(&mut Vec<u8>)) -> String {
 
 #[test]
 fn list_names_every_backend_in_each_format() {
-    let table = succeeds(&["list"]);
-    let json = succeeds(&["list", "--format", "json"]);
+    let table = succeeds("list");
+    let json = succeeds("list --format json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(table.lines().all(|line| line.chars().count() <= 125), "too wide:\n{table}");
     assert!(json[0]["source"].as_str().unwrap().contains("Varghese"));
@@ -82,7 +87,7 @@ fn list_names_every_backend_in_each_format() {
 
 #[test]
 fn verify_compares_every_backend_on_every_stream() {
-    let json = succeeds(&["verify", "--n", "300", "--format", "json"]);
+    let json = succeeds("verify --n 300 --format json");
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     let workloads = wheelhouse_workload::workloads().len();
     let traces = wheelhouse_workload::trace::shipped().len();
@@ -101,12 +106,10 @@ fn verify_compares_every_backend_on_every_stream() {
 
 #[test]
 fn another_seed_gives_other_answers_and_the_same_seed_the_same() {
-    let run = |seed| {
-        let steady = ["verify", "--n", "300", "--workload", "steady", "--format", "json"];
-        succeeds(&[&steady[..], &["--seed", seed]].concat())
-    };
-    assert_eq!(run("1"), run("1"));
-    assert_ne!(run("1"), run("2"));
+    let run =
+        |seed| succeeds(&format!("verify --n 300 --workload steady --format json --seed {seed}"));
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
 }
 
 #[test]
@@ -114,9 +117,8 @@ fn bench_leaves_results_that_report_and_compare_read() {
     let scratch = Scratch::new();
     let run = |name| {
         let out = scratch.path(name);
-        let uniform =
-            ["bench", "--quick", "--all", "--n", "200", "--workload", "uniform", "--time", "1"];
-        let table = succeeds(&[&uniform[..], &["--out", &out]].concat());
+        let bench = "bench --quick --all --n 200 --workload uniform --time 1";
+        let table = succeeds(&format!("{bench} --out {out}"));
         assert!(wheelhouse_registry::all().iter().all(|info| table.contains(info.name)));
         out
     };
@@ -124,18 +126,16 @@ fn bench_leaves_results_that_report_and_compare_read() {
     for file in ["run.json", "report.html", "report.md"] {
         assert!(scratch.has(&format!("a/{file}")), "{file} is missing");
     }
-    let rows: Vec<serde_json::Value> =
-        serde_json::from_str(&succeeds(&["compare", &a, &b, "--format", "json"])).unwrap();
+    let compared = succeeds(&format!("compare {a} {b} --format json"));
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&compared).unwrap();
     assert_eq!(rows.len(), (wheelhouse_registry::all().len() + 1) * 6, "six measures for each");
-    succeeds(&["report", &a, "--with", &b]);
+    succeeds(&format!("report {a} --with {b}"));
     let page = std::fs::read_to_string(scratch.path("a/report.html")).unwrap();
     assert!(page.contains("Dashed: "), "the other run is on the page");
-    let mut in_folder = command();
-    in_folder.current_dir(&a).args(["report", "run.json", "--splice", "page.md"]);
     let markers = "<!-- BEGIN reference: generated by x -->\n<!-- END reference -->\n";
     std::fs::write(scratch.path("a/page.md"), markers).unwrap();
-    assert!(in_folder.status().unwrap().success());
-    let refused = fails(&["bench", "--n", "200", "--workload", "uniform", "--out", &a]);
+    output_of(command("report run.json --splice page.md").current_dir(&a));
+    let refused = fails(&format!("bench --n 200 --workload uniform --out {a}"));
     assert!(refused.contains("--out"), "names the remedy: {refused}");
 }
 
@@ -144,8 +144,8 @@ fn bench_plays_a_trace_file() {
     let scratch = Scratch::new();
     let whole = trace_file(&scratch, |_| ());
     let out = scratch.path("out");
-    let wheel = ["bench", "--trace", &whole, "--backend", "hierarchical-wheel", "--out", &out];
-    let table = succeeds(&[&wheel[..], &["--payload", "64", "--time", "1"]].concat());
+    let wheel = "--backend hierarchical-wheel --payload 64";
+    let table = succeeds(&format!("bench --trace {whole} {wheel} --time 1 --out {out}"));
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
     assert!(table.contains("values of 64 bytes"), "{table}");
     assert!(!table.contains("1,000,000"), "a trace has a fixed size: {table}");
@@ -167,23 +167,18 @@ fn bench_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
         "cat \"$1\" | \"$2\" bench --trace /dev/stdin --time 1 --backend floor --out \"$3\"";
     let trace = trace_file(&scratch, |_| ());
     let arguments = ["-c", piped, "sh", &trace, env!("CARGO_BIN_EXE_wheelhouse")];
-    let output = Command::new("sh")
-        .env("WHEELHOUSE_DEBUG_BUILD", "1")
-        .args(arguments)
-        .arg(scratch.path("out"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8(output.stdout).unwrap().contains("floor"));
+    let mut shell = Command::new("sh");
+    shell.env("WHEELHOUSE_DEBUG_BUILD", "1").args(arguments).arg(scratch.path("out"));
+    assert!(output_of(&mut shell).contains("floor"));
 }
 
 #[test]
 fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     let scratch = Scratch::new();
-    let out = scratch.path("out");
-    let mut arguments = vec!["bench", "--n", "300", "--mix", "stop:40,move:10,fire:5"];
-    arguments.extend(["--time", "1", "--backend", "list-wheel,binary-heap,floor", "--out", &out]);
-    let shown = succeeds(&arguments);
+    let (once, twice) = (scratch.path("once"), scratch.path("twice"));
+    let bench = "bench --mix stop:40,move:10,fire:5 --time 1 \
+                 --backend list-wheel,binary-heap,floor";
+    let shown = succeeds(&format!("{bench} --n 300 --out {once}"));
     for part in
         ["this mix", "45 % starts, 40 % cancels", "A use has 300 ", "91 % cancelled or moved"]
     {
@@ -192,11 +187,7 @@ fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     }
     assert!(shown.contains("Recommendation\nUse "), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
-    let twice = scratch.path("twice");
-    let json = succeeds(
-        &[&arguments[..2], &["200,300", "--format", "json"], &arguments[3..9], &["--out", &twice]]
-            .concat(),
-    );
+    let json = succeeds(&format!("{bench} --n 200,300 --format json --out {twice}"));
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(found["answer"][0].as_str().unwrap().contains(" A use has 300 timers "), "{json}");
     let rows = found["rows"].as_array().unwrap();

@@ -1,45 +1,45 @@
 //! Arguments that the command refuses, with a message that says what to do instead.
 
-use crate::{Scratch, fails, succeeds, trace_file};
+use crate::{Scratch, command, fails, succeeds, trace_file};
 use std::fs::File;
 use std::process::Command;
 use wheelhouse_workload::trace::{self, Header};
 
 /// Arguments, and parts of the message.
-type Refused<'a> = (&'a [&'a str], &'a [&'a str]);
+type Refused<'a> = (&'a str, &'a [&'a str]);
 
 /// Unknown names are answered with the known ones, and impossible values with possible ones.
 const REFUSED: &[Refused<'_>] = &[
-    (&["verify", "--backend", "splay-tree"], &["splay-tree", "list-wheel", "queue-per-delay"]),
-    (&["verify", "--workload", "unifrom"], &["uniform", "trace:redis"]),
-    (&["verify", "--workload", "trace:none"], &["trace:nginx"]),
-    (&["verify", "--backend", ","], &["a value is required", "--backend"]),
-    (&["verify", "--workload", ","], &["a value is required", "--workload"]),
-    (&["verify", "--n", "0"], &["from 1 to"]),
-    (&["report", "no-such-run"], &["no-such-run"]),
-    (&["bench", "--mix", "start:9,stop:40", "--n", "100"], &["start:40"]),
-    (&["bench", "--mix", "halt:3", "--n", "100"], &["start:45,stop:40"]),
-    (&["bench", "--quick", "--n", "2000001"], &["more than 2000000 timers", "set --time"]),
-    (&["bench", "--payload", "7"], &["possible values: 8, 64, 256"]),
-    (&["instructions", "--backend", "splay-tree"], &["splay-tree", "round-wheel, "]),
-    (&["instructions", "--workload", "unifrom"], &["uniform-dense", "trace:nginx"]),
-    (&["instructions", "--check", "none"], &["no record", "wheelhouse instructions --out"]),
-    (&["instructions", "--check", "a", "--out", "b"], &["cannot be used with"]),
-    (&["claims", "--id", "C999"], &["no claim is called 'C999'", "C28"]),
-    (&["claims", "--question", "banana"], &["no claim has any of these words: banana"]),
-    (&["claims", "--id", "C28", "--out", "report"], &["cannot be used with"]),
-    (&["durable", "inspect", "mysql://h/"], &["redis://HOST/"]),
-    (&["durable", "inspect", "redis://h/"], &["--queue NAME"]),
-    (&["durable", "dump", "a", "--queue", "q"], &["leave --queue out"]),
-    (&["durable", "backup", "none", "b"], &["no file none: name the file that the program opens"]),
-    (&["durable", "restore", "none", "a"], &["no file none: name the copy"]),
+    ("verify --backend splay-tree", &["splay-tree", "list-wheel", "queue-per-delay"]),
+    ("verify --workload unifrom", &["uniform", "trace:redis"]),
+    ("verify --workload trace:none", &["trace:nginx"]),
+    ("verify --backend ,", &["a value is required", "--backend"]),
+    ("verify --workload ,", &["a value is required", "--workload"]),
+    ("verify --n 0", &["from 1 to"]),
+    ("report no-such-run", &["no-such-run"]),
+    ("bench --mix start:9,stop:40 --n 100", &["start:40"]),
+    ("bench --mix halt:3 --n 100", &["start:45,stop:40"]),
+    ("bench --quick --n 2000001", &["more than 2000000 timers", "set --time"]),
+    ("bench --payload 7", &["possible values: 8, 64, 256"]),
+    ("instructions --backend splay-tree", &["splay-tree", "round-wheel, "]),
+    ("instructions --workload unifrom", &["uniform-dense", "trace:nginx"]),
+    ("instructions --check none", &["no record", "wheelhouse instructions --out"]),
+    ("instructions --check a --out b", &["cannot be used with"]),
+    ("claims --id C999", &["no claim is called 'C999'", "C28"]),
+    ("claims --question banana", &["no claim has any of these words: banana"]),
+    ("claims --id C28 --out report", &["cannot be used with"]),
+    ("durable inspect mysql://h/", &["redis://HOST/"]),
+    ("durable inspect redis://h/", &["--queue NAME"]),
+    ("durable dump a --queue q", &["leave --queue out"]),
+    ("durable backup none b", &["no file none: name the file that the program opens"]),
+    ("durable restore none a", &["no file none: name the copy"]),
 ];
 
 fn are_refused(all: &[Refused<'_>]) {
-    for (arguments, parts) in all {
-        let message = fails(arguments);
+    for (line, parts) in all {
+        let message = fails(line);
         let is_missing = |part: &&&str| !message.contains(**part);
-        assert_eq!(parts.iter().find(is_missing), None, "{arguments:?}: {message}");
+        assert_eq!(parts.iter().find(is_missing), None, "{line}: {message}");
     }
 }
 
@@ -55,7 +55,7 @@ fn files_that_cannot_be_read_or_made_are_errors_and_leave_no_folder() {
     std::fs::write(&file, [0xFF, 0xFE]).unwrap();
     let below = format!("{file}/out");
     let is_refused = |trace: &str, part| {
-        are_refused(&[(&["bench", "--trace", trace, "--out", &out], &[part])]);
+        are_refused(&[(&format!("bench --trace {trace} --out {out}"), &[part])]);
     };
     is_refused(&folder, "is a folder; name a trace file");
     is_refused("nosuch.trace", "nosuch.trace; name a trace file");
@@ -66,10 +66,10 @@ fn files_that_cannot_be_read_or_made_are_errors_and_leave_no_folder() {
     is_refused(&trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2)), "ends within");
     is_refused(&trace_file(&scratch, |bytes| bytes[100_000] ^= 1), "corrupt");
     are_refused(&[
-        (&["bench", "--n", "100", "--workload", "steady", "--out", &below], &["out"]),
-        (&["compare", &file, &file], &["name the folder of a run"]),
+        (&format!("bench --n 100 --workload steady --out {below}"), &["out"]),
+        (&format!("compare {file} {file}"), &["name the folder of a run"]),
     ]);
-    let message = fails(&["bench", "--trace", &folder, "--out", &out]);
+    let message = fails(&format!("bench --trace {folder} --out {out}"));
     assert!(!message.contains("os error"), "the message has no second reason: {message}");
     assert!(!scratch.has("out"), "a run that cannot begin leaves no folder");
     assert_eq!(std::fs::read(&file).unwrap(), [0xFF, 0xFE]);
@@ -82,18 +82,17 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
     }
     let scratch = Scratch::new();
     let out = scratch.path("out");
-    let commands =
-        [vec!["verify", "--n", "200000000"], vec!["bench", "--n", "100,200000000", "--out", &out]];
-    for arguments in commands {
+    let bench = format!("bench --n 100,200000000 --out {out}");
+    for line in ["verify --n 200000000", &bench] {
         let limited = Command::new("sh")
             .env("WHEELHOUSE_DEBUG_BUILD", "1")
             .args(["-c", "ulimit -v 3000000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_wheelhouse")])
-            .args(&arguments)
+            .args(line.split_whitespace())
             .args(["--workload", "uniform"])
             .output()
             .unwrap();
         let message = String::from_utf8_lossy(&limited.stderr);
-        assert_eq!(limited.status.code(), Some(1), "{arguments:?}: {message}");
+        assert_eq!(limited.status.code(), Some(1), "{line}: {message}");
         for part in ["n = 200000000", "use a smaller --n"] {
             assert!(message.contains(part), "{message}");
         }
@@ -106,11 +105,11 @@ fn runs_without_a_common_row_cannot_be_compared() {
     let scratch = Scratch::new();
     let run = |workload| {
         let out = scratch.path(workload);
-        let bench = ["bench", "--time", "1", "--n", "100", "--backend", "floor", "--workload"];
-        succeeds(&[&bench[..], &[workload, "--out", &out]].concat());
+        let bench = "bench --time 1 --n 100 --backend floor";
+        succeeds(&format!("{bench} --workload {workload} --out {out}"));
         out
     };
-    let message = fails(&["compare", &run("steady"), &run("same-slot")]);
+    let message = fails(&format!("compare {} {}", run("steady"), run("same-slot")));
     for part in ["no row in common", "steady at n = 100", "same-slot at n = 100"] {
         assert!(message.contains(part), "{part}: {message}");
     }
@@ -122,12 +121,8 @@ fn a_build_without_optimisation_measures_only_on_request() {
         return;
     }
     let scratch = Scratch::new();
-    let bench = ["bench", "--n", "100", "--workload", "steady", "--out", &scratch.path("out")];
-    let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
-        .env_remove("WHEELHOUSE_DEBUG_BUILD")
-        .args(bench)
-        .output()
-        .unwrap();
+    let bench = format!("bench --n 100 --workload steady --out {}", scratch.path("out"));
+    let output = command(&bench).env_remove("WHEELHOUSE_DEBUG_BUILD").output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && message.contains("--release"), "{message}");
     assert!(!scratch.has("out"));

@@ -1,22 +1,17 @@
 //! `wheelhouse service`: its output, its files and its errors. The measurements are tested in
 //! `wheelhouse-service-load`.
 
-use crate::{Scratch, command, fails, succeeds};
+use crate::{Scratch, command, fails, output_of, succeeds};
 use serde_json::Value;
 
 /// The smallest load.
-const SHORT: [&str; 9] =
-    ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--rounds", "1"];
-
-fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&SHORT[..], more].concat()
-}
+const SHORT: &str = "service --jobs 200 --rate 2000 --seconds 0.05 --rounds 1";
 
 #[test]
 fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
     let scratch = Scratch::new();
-    let chosen = ["--experiment", "pairs,audit", "--backend", "wheelhouse,tokio-delay-queue"];
-    let arguments = |form, out| short(&[&chosen[..], &["--format", form, "--out", out]].concat());
+    let chosen = "--experiment pairs,audit --backend wheelhouse,tokio-delay-queue";
+    let arguments = |form, out| format!("{SHORT} {chosen} --format {form} --out {out}");
     let (table_folder, json_folder) = (scratch.path("table"), scratch.path("json"));
     let table = succeeds(&arguments("table", &table_folder));
     let json: Value = serde_json::from_str(&succeeds(&arguments("json", &json_folder))).unwrap();
@@ -43,9 +38,7 @@ fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
 #[test]
 fn a_relative_folder_is_one_of_the_working_directory() {
     let scratch = Scratch::new();
-    let alone = ["--experiment", "pairs-alone", "--backend", "wheelhouse", "--out", "out"];
-    let mut command = command();
-    let output = command.args(short(&alone)).current_dir(scratch.0.path()).output().unwrap();
-    assert!(output.status.success());
+    let alone = "--experiment pairs-alone --backend wheelhouse --out out";
+    output_of(command(&format!("{SHORT} {alone}")).current_dir(scratch.0.path()));
     assert!(scratch.has("out/report.md"));
 }

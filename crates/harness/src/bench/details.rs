@@ -33,13 +33,8 @@ pub(super) fn time_single_operations(
         let at = (turn + turn / structures.len()) % structures.len();
         let structure = structures[at];
         if structure.time_operations(stream, expected, &mut times[at]) != expected.checksum() {
-            let failure = Failure {
-                backend: structure.name().to_owned(),
-                workload: stream.name.clone(),
-                n: stream.n,
-                message: "a wrong checksum while single operations were timed".to_owned(),
-            };
-            run.add_failure(failure);
+            let message = "a wrong checksum while single operations were timed".to_owned();
+            run.add_failure(Failure::new(structure.name(), &stream.name, stream.n, message));
         }
     }
     for (structure, times) in structures.iter().zip(&times) {

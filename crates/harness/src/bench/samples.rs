@@ -125,14 +125,10 @@ mod tests {
 
     /// The rows of a structure with these samples of two measures.
     fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
-        let row = |(measure, samples): (&str, &[f64])| Throughput {
-            backend: backend.to_owned(),
-            workload: "w".to_owned(),
-            n: 1,
-            measure: measure.to_owned(),
-            operations: 1,
-            ns_per_op: samples.to_vec(),
-            rounds: (0..samples.len() as u32).collect(),
+        let row = |(measure, samples): (&str, &[f64])| {
+            let [backend, workload, measure] = [backend, "w", measure].map(str::to_owned);
+            let (ns_per_op, rounds) = (samples.to_vec(), (0..samples.len() as u32).collect());
+            Throughput { backend, workload, n: 1, measure, operations: 1, ns_per_op, rounds }
         };
         [("a", samples[0]), ("b", samples[1])].map(row)
     }
@@ -150,12 +146,8 @@ mod tests {
             (FLOOR, [&[1.0, 1.0], &[1.0, 1.0]], false),
         ];
         let rows = of.iter().flat_map(|(name, samples, _)| rows(name, *samples)).collect();
-        let samples = Samples {
-            measures: vec![(Measure::Mix, 1), (Measure::Hold, 1)],
-            rows,
-            disturbed: vec![Vec::new(); of.len()],
-            taken: 0,
-        };
+        let measures = vec![(Measure::Mix, 1), (Measure::Hold, 1)];
+        let samples = Samples { measures, rows, disturbed: vec![Vec::new(); of.len()], taken: 0 };
         for (at, (name, _, is_far)) in of.iter().enumerate() {
             assert_eq!(samples.is_far_behind(at), *is_far, "{name}");
         }

@@ -7,28 +7,19 @@
 
 use super::InstructionCount;
 use super::plan::{self, Plan};
-use super::play::Play;
 use crate::stream::{ExpectedAnswers, Stream};
-use crate::structure::PLAY_PHASE;
-use anyhow::{Result, ensure};
+use crate::structure::{self, PLAY_PHASE};
+use anyhow::{Context, Result, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_core::backend::Info;
 use wheelhouse_machine::{callgrind, processor};
 use wheelhouse_present::progress::Progress;
-use wheelhouse_workload::Measure;
+use wheelhouse_workload::{Checksum, Measure};
 
-/// A stream and its right answers.
-struct SolvedStream {
-    /// Its name on the command line.
-    name: String,
-    /// Its n on the command line.
-    n: u32,
-    /// The stream, without its operations.
-    stream: Stream,
-    expected: ExpectedAnswers,
-}
+/// A stream without its operations, and its right answers.
+type SolvedStream = (Stream, ExpectedAnswers);
 
 /// Counts everything in the plan. The rows are in the order of streams, structures, measures.
 ///
@@ -39,7 +30,7 @@ pub fn count_instructions(plan: &Plan) -> Result<Vec<InstructionCount>> {
     let solved = in_parallel(&plan.streams, |(name, n)| solve(name, *n, plan.seed))?;
     let each = |solved| plan.backends.iter().map(move |backend| (solved, backend));
     let can_hold =
-        |(solved, backend): &(&SolvedStream, &Info)| solved.stream.n <= backend.max_timers.into();
+        |(solved, backend): &(&SolvedStream, &Info)| solved.0.n <= backend.max_timers.into();
     let jobs: Vec<_> = solved.iter().flat_map(each).filter(can_hold).collect();
     let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend.name, plan.seed))?;
     Ok(rows.into_iter().flatten().collect())
@@ -50,47 +41,43 @@ fn solve(name: &str, n: u32, seed: u64) -> Result<SolvedStream> {
     let expected = stream.expected_answers();
     // Each process makes the operations again. Here they would only take memory.
     stream.phases.iter_mut().for_each(|phase| phase.ops = Vec::new());
-    Ok(SolvedStream { name: name.to_owned(), n, stream, expected })
+    Ok((stream, expected))
 }
 
 /// Plays a stream on a structure under callgrind.
-fn rows_of(solved: &SolvedStream, backend: &str, seed: u64) -> Result<Vec<InstructionCount>> {
-    let SolvedStream { name, n, stream, expected } = solved;
-    let play = Play { backend: backend.to_owned(), workload: name.clone(), n: *n, seed };
+fn rows_of(
+    (stream, expected): &SolvedStream,
+    backend: &str,
+    seed: u64,
+) -> Result<Vec<InstructionCount>> {
+    let (name, n) = (&stream.name, u32::try_from(stream.n)?);
+    let play = Play { backend: backend.to_owned(), workload: name.clone(), n, seed };
     let counted = callgrind::count(PLAY_PHASE, &play.arguments())?;
-    let at = || format!("{backend} on {name} at n = {}", stream.n);
+    let at = format!("{backend} on {name} at n = {n}");
+    let (found, right) = (counted.printed, expected.checksum().to_string());
     ensure!(
-        counted.printed == expected.checksum().to_string(),
-        "{}: its answers have the checksum {}, the oracle's {}; see `wheelhouse verify`",
-        at(),
-        counted.printed,
-        expected.checksum()
+        found == right,
+        "{at}: its answers have the checksum {found}, the oracle's {right}; see `wheelhouse verify`"
     );
+    let (found, right) = (counted.calls.len(), stream.phases.len());
     ensure!(
-        counted.calls.len() == stream.phases.len(),
-        "{}: callgrind saw {} phases instead of {}; is this program an optimised build?",
-        at(),
-        counted.calls.len(),
-        stream.phases.len()
+        found == right,
+        "{at}: callgrind saw {found} phases instead of {right}; is this program an optimised build?"
     );
-    Ok(rows(solved, backend, &counted.calls))
+    Ok(rows(stream, backend, &counted.calls))
 }
 
 /// Sums the calls of each measure. Preparation belongs to none.
-fn rows(solved: &SolvedStream, backend: &str, calls: &[u64]) -> Vec<InstructionCount> {
+fn rows(stream: &Stream, backend: &str, calls: &[u64]) -> Vec<InstructionCount> {
     let row = |(measure, operations): (Measure, u64)| {
-        let phases = solved.stream.phases.iter().zip(calls);
+        let phases = stream.phases.iter().zip(calls);
         let own = phases.filter(|(phase, _)| phase.measure == Some(measure));
-        InstructionCount {
-            backend: backend.to_owned(),
-            workload: solved.name.clone(),
-            n: solved.stream.n,
-            measure: measure.name().to_owned(),
-            operations,
-            instructions: own.map(|(_, call)| call).sum(),
-        }
+        let (n, instructions) = (stream.n, own.map(|(_, call)| call).sum());
+        let names = [backend, &stream.name, measure.name()];
+        let [backend, workload, measure] = names.map(str::to_owned);
+        InstructionCount { backend, workload, n, measure, operations, instructions }
     };
-    solved.stream.measures().into_iter().map(row).collect()
+    stream.measures().into_iter().map(row).collect()
 }
 
 /// Does the work for each item, on all processors. The results are in the order of the items. After
@@ -110,6 +97,48 @@ fn in_parallel<T: Sync, R: Send>(
         result
     });
     results.into_iter().collect()
+}
+
+/// One stream on one structure, for the program that runs under callgrind. It makes the stream
+/// again from its name, n and seed. Only [`PLAY_PHASE`] is counted.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub struct Play {
+    /// Name of the backend.
+    #[arg(long)]
+    pub backend: String,
+    /// Name of the workload or trace.
+    #[arg(long)]
+    pub workload: String,
+    /// Number of timers.
+    #[arg(long)]
+    pub n: u32,
+    /// Seed of the workload.
+    #[arg(long)]
+    pub seed: u64,
+}
+
+impl Play {
+    /// The arguments for the command `wheelhouse` that call [`play`](Self::play).
+    pub fn arguments(&self) -> Vec<String> {
+        let (n, seed) = (self.n.to_string(), self.seed.to_string());
+        let what = ["play-stream", "--backend", &self.backend, "--workload", &self.workload];
+        let which = ["--n", &n, "--seed", &seed];
+        what.into_iter().chain(which).map(str::to_owned).collect()
+    }
+
+    /// Plays the stream and returns the checksum over all answers.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such backend, workload or trace.
+    pub fn play(&self) -> Result<Checksum> {
+        let stream = plan::stream(&self.workload, self.n, self.seed)?;
+        let structures = structure::select(std::slice::from_ref(&self.backend))?;
+        let structure = structures.first().context("no backend is named")?;
+        // The parent process checks the answers: under callgrind the oracle would take a minute.
+        let played = structure.play(&stream, &ExpectedAnswers::default());
+        Ok(played.checksums.last().copied().unwrap_or_default())
+    }
 }
 
 #[cfg(test)]
@@ -139,9 +168,8 @@ mod tests {
         let phases = [(None, 10), (Some(Measure::Steady), 30), (Some(Measure::Steady), 10)];
         let phase = |(measure, operations)| Phase { measure, operations, ops: Vec::new() };
         let (name, phases) = ("steady".to_owned(), phases.map(phase).to_vec());
-        let stream = Stream { name: name.clone(), n: 10, labels: 10, phases };
-        let solved = SolvedStream { name, n: 10, stream, expected: ExpectedAnswers::default() };
-        let rows = rows(&solved, "list-wheel", &[1000, 300, 100]);
+        let stream = Stream { name, n: 10, labels: 10, phases };
+        let rows = rows(&stream, "list-wheel", &[1000, 300, 100]);
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].key(), ("list-wheel", "steady", 10, "steady"));
         assert_eq!((rows[0].instructions, rows[0].per_operation()), (400, 10.0));

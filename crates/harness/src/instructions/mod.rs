@@ -25,7 +25,6 @@
 pub mod check;
 pub mod count;
 pub mod plan;
-pub mod play;
 pub mod record;
 pub mod table;
 

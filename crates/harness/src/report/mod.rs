@@ -7,7 +7,6 @@ pub mod explore;
 pub mod index;
 pub mod picks;
 pub mod prose;
-pub mod tables;
 pub mod uses;
 
 use std::fs;

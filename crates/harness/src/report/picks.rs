@@ -6,7 +6,7 @@ use crate::model::{FLOOR, Run};
 use crate::source::StreamSource;
 use crate::stream::{MIX, TRACE};
 use crate::{structure, summary};
-use wheelhouse_present::stats::{self, MIN_SAMPLES, Ratio};
+use wheelhouse_present::stats::{self, MIN_SAMPLES};
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
@@ -25,8 +25,6 @@ pub struct Candidate {
     pub name: String,
     /// The figure that decides: see [`PickUnit`].
     pub figure: f64,
-    /// Its ratio to the best within the rounds; `None` if there are too few rounds.
-    pub ratio: Option<Ratio>,
     /// Each round and its figure.
     rounds: Vec<(u32, f64)>,
 }
@@ -126,7 +124,7 @@ pub fn pick_for_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick
     let not_fired = not_fired.map(|share| format!(", {share:.0} {NOT_FIRED}"));
     let what = format!("{}{}", it.name, not_fired.unwrap_or_default());
     let found = candidates(run, |name| it.costs(run, name, n));
-    decide(what, is_answer, PickUnit::Time, TIE, found)
+    decide(what, is_answer, PickUnit::Time, found)
 }
 
 fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
@@ -135,12 +133,12 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
         let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.longest).max()?;
         Some(vec![(0, longest as f64)])
     });
-    decide("lowest worst case".to_owned(), true, PickUnit::Steps, TIE_OF_STEPS, found)
+    decide("lowest worst case".to_owned(), true, PickUnit::Steps, found)
 }
 
 fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
-    decide(what, true, PickUnit::Bytes, TIE, found)
+    decide(what, true, PickUnit::Bytes, found)
 }
 
 /// The structures with figures, in table order. A structure that is too slow with many timers, or
@@ -153,29 +151,21 @@ fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> V
     let candidate = |name: String| {
         let rounds = figures(&name)?;
         let all: Vec<f64> = rounds.iter().map(|it| it.1).collect();
-        Some(Candidate { name, figure: stats::median(&all)?, ratio: None, rounds })
+        Some(Candidate { name, figure: stats::median(&all)?, rounds })
     };
     names.filter_map(candidate).collect()
 }
 
 /// Picks among candidates, which are in table order.
-fn decide(
-    what: String,
-    is_answer: bool,
-    unit: PickUnit,
-    tie: f64,
-    mut candidates: Vec<Candidate>,
-) -> Option<Pick> {
-    let best = candidates.iter().min_by(|a, b| a.figure.total_cmp(&b.figure))?.clone();
-    for candidate in &mut candidates {
-        candidate.ratio = stats::paired_ratio(&pairs(candidate, &best));
-    }
+fn decide(what: String, is_answer: bool, unit: PickUnit, found: Vec<Candidate>) -> Option<Pick> {
+    let tie = if unit == PickUnit::Steps { TIE_OF_STEPS } else { TIE };
+    let best = found.iter().min_by(|a, b| a.figure.total_cmp(&b.figure))?.clone();
     // The median of the ratios is more stable than the ends of their interval.
-    let is_tie = |it: &Candidate| match it.ratio {
+    let is_tie = |it: &Candidate| match stats::paired_ratio(&pairs(it, &best)) {
         Some(ratio) => ratio.ratio <= tie || ratio.low <= 1.0,
         None => it.figure <= tie * best.figure,
     };
-    let (mut ties, mut others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_tie);
+    let (mut ties, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_tie);
     let pick = ties.remove(0);
     others.sort_by(|a, b| a.figure.total_cmp(&b.figure));
     Some(Pick { what, is_answer, unit, pick, ties, others })
@@ -209,12 +199,8 @@ impl Pick {
 
     /// The pick and the ties, as a sentence.
     pub fn sentence(&self) -> String {
-        format!(
-            "use {} ({}).{}",
-            self.pick.name,
-            self.figure_text(&self.pick),
-            self.ties_sentence()
-        )
+        let (figure, ties) = (self.figure_text(&self.pick), self.ties_sentence());
+        format!("use {} ({figure}).{ties}", self.pick.name)
     }
 
     fn ties_sentence(&self) -> String {
@@ -229,9 +215,9 @@ impl Pick {
 
 /// The picks as a table.
 pub fn table(run: &Run) -> Table {
-    let mut columns = ["use", "pick", "figure", "ties", "next"].map(Column::left);
-    columns[2].is_right = true;
-    let mut table = Table::new("Recommended structures, by this run", columns.into());
+    let columns = ["use", "pick", "figure", "ties", "next"];
+    let columns = columns.map(|name| Column::new(name, name == "figure")).into();
+    let mut table = Table::new("Recommended structures, by this run", columns);
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
         let behind = |it: &Candidate| format!("{}, ×{:.2}", it.name, it.figure / pick.pick.figure);
@@ -308,12 +294,7 @@ fn exception(pick: &Pick, common: &str, all: &[Pick], n: &str) -> String {
             if what.contains(" timers") { String::new() } else { format!("with {n} timers, ") };
         format!(" Its price: {with}\"{what}\" takes {ratio:.1} times as long.")
     });
-    format!(
-        "{}: {other}, {}{}.{}{}",
-        pick.what,
-        pick.figure_text(&pick.pick),
-        instead.unwrap_or_default(),
-        price.unwrap_or_default(),
-        pick.ties_sentence()
-    )
+    let (what, figure, ties) = (&pick.what, pick.figure_text(&pick.pick), pick.ties_sentence());
+    let (instead, price) = (instead.unwrap_or_default(), price.unwrap_or_default());
+    format!("{what}: {other}, {figure}{instead}.{price}{ties}")
 }

@@ -10,8 +10,8 @@ fn scaled(run: &Run, backend: &str, factor: f64) -> Run {
     other
 }
 
-fn verdicts(comparison: &Comparison, backend: &str) -> Vec<Verdict> {
-    let rows = comparison.rows.iter().filter(|r| r.backend == backend && r.ratio.is_some());
+fn verdicts(comparison: &Comparison<'_>, backend: &str) -> Vec<Verdict> {
+    let rows = comparison.rows.iter().filter(|r| r.row.backend == backend && r.ratio.is_some());
     rows.map(|r| r.verdict()).collect()
 }
 
@@ -41,7 +41,7 @@ fn faster_and_slower_describe_b_and_one_percent_is_noise_even_if_samples_agree()
         let found = verdicts(&comparison, "binary-heap");
         assert!(!found.is_empty() && found.iter().all(|it| *it == expected), "{factor}: {found:?}");
         assert!(verdicts(&comparison, "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
-        let row = comparison.rows.iter().find(|r| r.backend == "binary-heap").unwrap();
+        let row = comparison.rows.iter().find(|r| r.row.backend == "binary-heap").unwrap();
         assert!((row.ratio.unwrap().ratio - factor).abs() < 1e-9, "{row:?}");
         assert_eq!(row.b < row.a, factor < 1.0, "{row:?}");
     }

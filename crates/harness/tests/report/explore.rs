@@ -4,7 +4,7 @@
 use std::fs;
 
 use wheelhouse_frame::report::digest;
-use wheelhouse_harness::model::{Census, Run};
+use wheelhouse_harness::model::{Census, Failure, Run};
 use wheelhouse_harness::report;
 use wheelhouse_harness::report::explore::{self, Explorer};
 use wheelhouse_harness::report::picks::picks;
@@ -19,14 +19,8 @@ fn run_with_crossing_costs() -> Run {
     let mut run = synthetic::empty();
     let sizes = [1_000, 1_000_000];
     for n in sizes {
-        run.census.push(Census {
-            workload: "keepalive".to_owned(),
-            n,
-            starts: n / 100,
-            moves: 99 * n / 100,
-            fires: n / 100,
-            ..Census::default()
-        });
+        let (workload, fires, moves) = ("keepalive".to_owned(), n / 100, 99 * n / 100);
+        run.census.push(Census { workload, n, starts: fires, moves, fires, ..Census::default() });
     }
     let names = ["flat", "steep", "short", "slow"];
     let costs = [[40.0, 40.0], [10.0, 90.0], [20.0, 0.0], [100.0, 400.0]];
@@ -37,7 +31,7 @@ fn run_with_crossing_costs() -> Run {
                 ("uniform", "insert-warm", 2.0),
                 ("uniform", "fire-ticks", 4.0),
             ] {
-                let row = synthetic::throughput(name, workload, n, measure, cost * factor, 1);
+                let row = synthetic::throughput(name, workload, n, measure, cost * factor);
                 run.throughput.push(row);
             }
             let tail = if name == "flat" { 50_000.0 } else { 1_000.0 };
@@ -73,7 +67,7 @@ fn the_explorer_has_the_measured_points_and_the_shares_that_fire() {
 fn a_mix_of_the_user_replaces_a_workload_of_the_same_share() {
     let mut run = run_with_crossing_costs();
     let workload = "mix:fire:10".to_owned();
-    let row = synthetic::throughput("flat", &workload, 1_000, "mix", 40.0, 1);
+    let row = synthetic::throughput("flat", &workload, 1_000, "mix", 40.0);
     run.throughput.push(row);
     run.census.push(Census { workload, n: 1_000, fires: 1_000, ..Census::default() });
     let explorer = Explorer::new(&run).unwrap();
@@ -84,12 +78,8 @@ fn a_mix_of_the_user_replaces_a_workload_of_the_same_share() {
 #[test]
 fn a_wrong_answer_is_shown_as_wrong() {
     let mut run = run_with_crossing_costs();
-    run.failures.push(wheelhouse_harness::model::Failure {
-        backend: "steep".to_owned(),
-        workload: "keepalive".to_owned(),
-        n: 1_000_000,
-        message: "another order".to_owned(),
-    });
+    let [backend, workload, message] = ["steep", "keepalive", "another order"].map(str::to_owned);
+    run.failures.push(Failure { backend, workload, n: 1_000_000, message });
     let explorer = Explorer::new(&run).unwrap();
     let wrong: Vec<bool> = explorer.structures.iter().map(|it| it.wrong).collect();
     assert_eq!(wrong, [false, true, false, false]);

@@ -23,7 +23,7 @@ fn run(of: &[(&str, &[f64])]) -> Run {
 /// A row whose samples are all equal.
 fn even(name: &str, workload: &str, n: u64, measure: &str, ns: f64) -> Throughput {
     let ns_per_op = vec![ns; 5];
-    Throughput { ns_per_op, ..synthetic::throughput(name, workload, n, measure, ns, 0) }
+    Throughput { ns_per_op, ..synthetic::throughput(name, workload, n, measure, ns) }
 }
 
 /// Adds the steps of the longest tick of each structure.
@@ -202,7 +202,7 @@ fn a_structure_without_all_workloads_of_a_use_is_left_out() {
     let rows = [("round-wheel", "tcp", 10.0), ("binary-heap", "tcp", 20.0)];
     let others = ["often-moved", "mostly-answered"].map(|it| ("binary-heap", it, 9.0));
     for (name, workload, ns) in rows.into_iter().chain(others) {
-        run.throughput.push(synthetic::throughput(name, workload, 1_000_000, "mix", ns, 0));
+        run.throughput.push(synthetic::throughput(name, workload, 1_000_000, "mix", ns));
     }
     for workload in ["tcp", "often-moved", "mostly-answered"].map(str::to_owned) {
         let (n, starts) = (1_000_000, 1_000_000);

@@ -118,17 +118,9 @@ impl Axis {
     pub fn percentiles(title: &str, finest: f64) -> Self {
         let last = nines(finest.clamp(99.99, 99.999_999));
         let mut axis = Self::empty(title, Scale::Nines, 0.0, last + 0.75);
-        for (percentile, label) in [
-            (0.0, "0"),
-            (50.0, "50"),
-            (90.0, "90"),
-            (99.0, "99"),
-            (99.9, "99.9"),
-            (99.99, "99.99"),
-            (99.999, "99.999"),
-        ] {
+        for percentile in [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999] {
             if nines(percentile) <= last + 0.01 {
-                axis.tick(percentile, label.to_owned());
+                axis.tick(percentile, percentile.to_string());
             }
         }
         axis.tick(100.0, "max".to_owned());

@@ -5,9 +5,7 @@ use maud::{Markup, html};
 
 use super::axis::Axis;
 use super::frame::{Frame, Point, axis_titles, text};
-use super::labels;
-use super::palette::Style;
-use super::theme::{self, FAINT_INK, INK};
+use super::palette::{self, FAINT_INK, INK, Style};
 
 const WIDTH: i32 = 900;
 const HEIGHT: i32 = 520;
@@ -35,12 +33,6 @@ pub struct Labels {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-}
-
-impl Labels {
-    pub(super) fn titles(&self) -> (&str, &str) {
-        (&self.title, &self.subtitle)
-    }
 }
 
 /// The content of a chart.
@@ -74,12 +66,8 @@ pub struct Series {
 impl Chart {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
-        let frame = Frame {
-            x: &self.labels.x,
-            y: &self.labels.y,
-            from: (LEFT, TOP),
-            to: (self.right(), BOTTOM),
-        };
+        let (from, to) = ((LEFT, TOP), (self.right(), BOTTOM));
+        let frame = Frame { x: &self.labels.x, y: &self.labels.y, from, to };
         let named = self.with_name_heights(&frame);
         let middle = (LEFT + frame.to.0) / 2;
         let drawing = html! {
@@ -94,7 +82,7 @@ impl Chart {
                 }
             }
         };
-        theme::picture((WIDTH, HEIGHT), (LEFT, 38), self.labels.titles(), &drawing)
+        palette::picture((WIDTH, HEIGHT), (LEFT, 38), &self.labels, &drawing)
     }
 
     /// Each series with the height of its name; `None` if no part of its line is visible. Names
@@ -104,7 +92,7 @@ impl Chart {
         let end = |series: &Series| frame.points(&series.line).pop().map(|end| end.1);
         let ends: Vec<Option<i32>> = self.series.iter().map(end).collect();
         let wanted: Vec<i32> = ends.iter().flatten().copied().collect();
-        let mut places = labels::spread(&wanted, 22, TOP + 4, BOTTOM - 4).into_iter();
+        let mut places = spread(&wanted, 22, TOP + 4, BOTTOM - 4).into_iter();
         let names = ends.into_iter().map(|end| end.and_then(|_| places.next()));
         self.series.iter().zip(names).collect()
     }
@@ -169,4 +157,46 @@ fn shortened(name: &str) -> String {
         return name.to_owned();
     }
     name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+}
+
+/// Places for labels that want to be at `wanted`: at least `gap` apart, between `low` and `high`,
+/// and in the same order. If they do not fit, the gap shrinks until they do. O(k log k).
+fn spread(wanted: &[i32], gap: i32, low: i32, high: i32) -> Vec<i32> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|i| wanted[*i]);
+    let gaps = wanted.len().saturating_sub(1).max(1) as i32;
+    let gap = gap.min((high - low) / gaps);
+    let mut places = vec![0; wanted.len()];
+    let mut next = low;
+    for i in &order {
+        places[*i] = wanted[*i].clamp(next, high.max(next));
+        next = places[*i] + gap;
+    }
+    // Labels that were pushed past the end are pushed back.
+    let mut last = high;
+    for i in order.iter().rev() {
+        places[*i] = places[*i].min(last);
+        last = places[*i] - gap;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn only_labels_that_overlap_are_moved() {
+        assert_eq!(spread(&[10, 50, 90], 20, 0, 100), [10, 50, 90]);
+        assert_eq!(spread(&[50, 50, 50], 20, 0, 100), [50, 70, 90]);
+        assert_eq!(spread(&[100, 95, 99], 20, 0, 100), [100, 60, 80]);
+        assert_eq!(spread(&[], 20, 0, 100), [0; 0]);
+    }
+
+    #[test]
+    fn the_gap_shrinks_if_labels_do_not_fit() {
+        let places = spread(&[5; 21], 20, 0, 100);
+        assert_eq!((places.iter().min(), places.iter().max()), (Some(&0), Some(&100)));
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] == 5));
+    }
 }

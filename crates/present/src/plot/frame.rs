@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::axis::Axis;
 use super::chart::{Labels, Series};
-use super::theme::{BACKGROUND, FAINT_INK, GRID, INK};
+use super::palette::{BACKGROUND, FAINT_INK, GRID, INK};
 
 /// A point of the picture: to the right, and down.
 pub(super) type Point = (i32, i32);

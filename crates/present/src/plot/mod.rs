@@ -11,7 +11,5 @@
 pub mod axis;
 pub mod chart;
 mod frame;
-mod labels;
 pub mod palette;
 pub mod panels;
-mod theme;

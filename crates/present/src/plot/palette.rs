@@ -6,6 +6,17 @@
 //! their lines. The hues are those of Okabe and Ito ("Color Universal Design", 2008), darkened for
 //! light and lightened for dark backgrounds until each has a contrast of at least 3 to 1. No
 //! reading depends on the hue alone, since every line has marks of a shape and its name.
+//!
+//! A picture with fixed colours follows the reader's theme. Each colour is an attribute of the
+//! element that uses it. A viewer without style sheets shows these colours: the light version. For
+//! other viewers, a style sheet inside the picture matches the same colours and gives each its dark
+//! counterpart under `prefers-color-scheme: dark`. That also works in an `<img>`, which the styles
+//! of the page do not reach. The background is part of the picture: on a page whose theme differs
+//! from the system's, it still shows dark on light or light on dark.
+
+use super::chart::Labels;
+use super::frame::Point;
+use maud::{Markup, PreEscaped, html};
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +79,7 @@ pub fn style_of(name: &str, known: &[&str]) -> Style {
 }
 
 /// Every pair of colours that a style can have.
-pub fn colour_pairs() -> impl Iterator<Item = (Colour, Colour)> {
+fn colour_pairs() -> impl Iterator<Item = (Colour, Colour)> {
     COLOURS.into_iter().chain([GREY])
 }
 
@@ -76,6 +87,61 @@ pub fn colour_pairs() -> impl Iterator<Item = (Colour, Colour)> {
 /// library's hasher does not promise.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Text.
+pub(super) const INK: Colour = "#1F2328";
+/// Secondary text, and the frame.
+pub(super) const FAINT_INK: Colour = "#57606A";
+pub(super) const GRID: Colour = "#DDE1E6";
+pub(super) const BACKGROUND: Colour = "#FFFFFF";
+
+const DARK_BACKGROUND: Colour = "#0D1117";
+const DARK_COLOURS: [(Colour, Colour); 4] =
+    [(INK, "#E6EDF3"), (FAINT_INK, "#9DA7B3"), (GRID, "#2B323B"), (BACKGROUND, DARK_BACKGROUND)];
+
+/// The whole picture: the background, title and subtitle from `corner` on, and the drawing.
+///
+/// Every part of the drawing takes its colour from the `color` around it: lines directly, areas and
+/// text by `fill="currentColor"`.
+pub(super) fn picture(
+    (width, height): Point,
+    corner: Point,
+    Labels { title, subtitle, .. }: &Labels,
+    drawing: &Markup,
+) -> String {
+    let svg = html! {
+        svg class="wheelhouse-plot" role="img" xmlns="http://www.w3.org/2000/svg"
+            width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) }
+            font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="16"
+            fill="none" stroke="currentColor" stroke-linejoin="round" stroke-linecap="round" {
+            title { (title) }
+            style { (PreEscaped(style_sheet(&drawing.0))) }
+            rect width=(width) height=(height) color=(BACKGROUND) fill="currentColor" {}
+            g stroke="none" fill="currentColor" {
+                text color=(INK) x=(corner.0) y=(corner.1) font-size="22" font-weight="bold" {
+                    (title)
+                }
+                text color=(FAINT_INK) x=(corner.0) y=(corner.1 + 23) font-size="14" { (subtitle) }
+            }
+            (drawing)
+        }
+    };
+    svg.into_string()
+}
+
+/// The style sheet, with the colours that the drawing uses and no others.
+fn style_sheet(drawing: &str) -> String {
+    let used = colour_pairs().filter(|(light, _)| drawing.contains(*light));
+    let recoloured = DARK_COLOURS.into_iter().chain(used).map(|(light, dark)| {
+        format!(".wheelhouse-plot [color=\"{light}\"] {{ color: {dark}; }}\n")
+    });
+    format!(
+        ".wheelhouse-plot {{ height: auto; max-width: 100%; }}\n\
+         @media (prefers-color-scheme: dark) {{\n{}\
+         .wheelhouse-plot [stroke=\"{BACKGROUND}\"] {{ stroke: {DARK_BACKGROUND}; }}\n}}\n",
+        recoloured.collect::<String>(),
+    )
 }
 
 #[cfg(test)]

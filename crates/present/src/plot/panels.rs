@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::chart::{Labels, Series};
 use super::frame::{Frame, Point, axis_titles, text};
-use super::theme::{self, INK};
+use super::palette::{self, INK};
 
 /// How many panels are next to each other.
 const COLUMNS: usize = 2;
@@ -41,7 +41,7 @@ impl Panels {
             (axis_titles(&self.labels, (middle, height - 14), (16, half_height)))
             (self.legend())
         };
-        theme::picture((width, height), (FIRST_CORNER.0, 32), self.labels.titles(), &drawing)
+        palette::picture((width, height), (FIRST_CORNER.0, 32), &self.labels, &drawing)
     }
 
     fn size(&self) -> Point {
@@ -80,12 +80,8 @@ impl Panels {
         let sample = |place: usize, series: &Series| {
             let y = FIRST_CORNER.1 + 8 + place as i32 * LEGEND_LINE_HEIGHT;
             // Without figures, the frame draws the mark and no line.
-            let frame = Frame {
-                x: &self.labels.x,
-                y: &self.labels.y,
-                from: FIRST_CORNER,
-                to: FIRST_CORNER,
-            };
+            let (from, to) = (FIRST_CORNER, FIRST_CORNER);
+            let frame = Frame { x: &self.labels.x, y: &self.labels.y, from, to };
             let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
             html! {
                 g color=(series.style.light) {

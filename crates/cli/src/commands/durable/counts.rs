@@ -90,23 +90,14 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry;
     use super::*;
     use wheelhouse_durable::store::{Lease, Token};
 
     fn job(kind: &str, visible_at: u64, state: State) -> Entry {
-        let at = Timestamp::from_millis(visible_at);
-        Entry {
-            key: Key::new(format!("{kind} {visible_at}")).unwrap(),
-            kind: kind.into(),
-            payload: Vec::new(),
-            policy: String::new(),
-            due: at,
-            visible_at: at,
-            generation: 1,
-            occurrence: 0,
-            attempt: 0,
-            state,
-        }
+        let key = format!("{kind} {visible_at}");
+        let visible_at = Timestamp::from_millis(visible_at);
+        Entry { kind: kind.into(), visible_at, state, ..entry(key.as_bytes()) }
     }
 
     #[test]

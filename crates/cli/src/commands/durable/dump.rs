@@ -92,22 +92,11 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry;
     use super::*;
-    use wheelhouse_durable::store::{Key, Timestamp};
 
     fn line(key: &[u8], payload: &[u8]) -> (String, Value) {
-        let job = Entry {
-            key: Key::new(key).unwrap(),
-            kind: "a/1".into(),
-            payload: payload.to_vec(),
-            policy: String::new(),
-            due: Timestamp::from_millis(1),
-            visible_at: Timestamp::from_millis(2),
-            generation: 3,
-            occurrence: 4,
-            attempt: 5,
-            state: State::Pending,
-        };
+        let job = Entry { payload: payload.to_vec(), ..entry(key) };
         let line = job_line(&job);
         assert_eq!(line.lines().count(), 1, "{line}");
         let value = serde_json::from_str(&line).unwrap();

@@ -1,7 +1,7 @@
 //! `wheelhouse durable cancel`, `move`, `run`, `pause` and `resume`.
 
 use super::place::commit;
-use crate::cli::durable::{Jobs, Paused, Time};
+use super::{Jobs, Paused, Time};
 use anyhow::{Context, Result, ensure};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Outcome, Timestamp, When};

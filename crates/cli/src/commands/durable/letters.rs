@@ -1,8 +1,8 @@
 //! `wheelhouse durable retry` and `forget`: turn dead letters into jobs again, or delete them.
 
+use super::Letters;
 use super::dump::letter_line;
 use super::place::{Opened, commit};
-use crate::cli::durable::Letters;
 use anyhow::Result;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Dead, Outcome, When};

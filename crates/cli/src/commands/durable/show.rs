@@ -68,20 +68,14 @@ fn summary(counts: &Counts) -> String {
 }
 
 fn jobs(counts: &Counts) -> Table {
-    let columns = vec![
-        Column::left("kind"),
-        Column::right("pending"),
-        Column::right("leased"),
-        Column::right("closed"),
-        Column::right("replaced"),
-        Column::right("lease\nended"),
-        Column::right("due"),
-        Column::right("in 1 min").keyed("due-in-1-min"),
-        Column::right("in 1 h").keyed("due-in-1-h"),
-        Column::right("in 1 day").keyed("due-in-1-day"),
-        Column::left("first").keyed("first-due"),
-        Column::left("its key").keyed("first-key"),
-    ];
+    let states = ["pending", "leased", "closed", "replaced", "lease\nended", "due"];
+    let ahead =
+        [("in 1 min", "due-in-1-min"), ("in 1 h", "due-in-1-h"), ("in 1 day", "due-in-1-day")];
+    let first = [("first", "first-due"), ("its key", "first-key")];
+    let mut columns = vec![Column::left("kind")];
+    columns.extend(states.map(Column::right));
+    columns.extend(ahead.map(|(name, key)| Column::right(name).keyed(key)));
+    columns.extend(first.map(|(name, key)| Column::left(name).keyed(key)));
     let mut table = Table::new("Jobs by kind", columns);
     let row = |name: &str, count: &Count| {
         let mut row = vec![Cell::text(name)];
@@ -106,15 +100,9 @@ fn jobs(counts: &Counts) -> Table {
 }
 
 fn dead(counts: &Counts) -> Table {
-    let columns = vec![
-        Column::left("kind"),
-        Column::right("dead"),
-        Column::left("newest"),
-        Column::left("key"),
-        Column::right("generation"),
-        Column::right("attempts"),
-        Column::left("reason"),
-    ];
+    let columns = ["kind", "dead", "newest", "key", "generation", "attempts", "reason"];
+    let is_figure = |name| ["dead", "generation", "attempts"].contains(&name);
+    let columns = columns.map(|name| Column::new(name, is_figure(name))).into();
     let mut table = Table::new("Dead letters by kind, with the newest of each", columns);
     let row = |(kind, (count, newest)): (&Kind, &(u64, Dead))| {
         let Dead { job, reason, at } = newest;

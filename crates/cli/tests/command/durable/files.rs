@@ -33,14 +33,14 @@ fn a_file_that_a_program_has_open_is_reported_and_not_changed() {
     let generations = fill(&mut store);
     let kept = |name: &str| !name.ends_with("-shm"); // it has the marks of readers
     let before: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
-    is_counted(&[&path], "SQLite", 2);
-    is_dumped(&[&path], generations);
-    succeeds(&["durable", "verify", &path]);
+    is_counted(&path, "SQLite", 2);
+    is_dumped(&path, generations);
+    succeeds(&format!("durable verify {path}"));
     let after: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
     assert!(before == after, "a byte was changed, or a file made");
     // The program continues.
     store.commit(&[put("more", "close/1", 9, b"3")]).unwrap();
-    assert_eq!(dumped(&[&path]).len(), 6);
+    assert_eq!(dumped(&path).len(), 6);
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn leases_of_a_program_that_is_gone_are_reported_and_not_freed() {
     let generations = fill(&mut store);
     drop(store);
     let before = fs::read(&path).unwrap();
-    is_counted(&[&path], "SQLite", 2);
-    is_dumped(&[&path], generations);
+    is_counted(&path, "SQLite", 2);
+    is_dumped(&path, generations);
     assert!(before == fs::read(&path).unwrap(), "the file was changed");
     let left: Vec<String> = files(&scratch).into_iter().map(|(name, _)| name).collect();
     assert!(left.iter().all(|name| !name.contains("holder-2")), "no epoch is drawn: {left:?}");
@@ -82,11 +82,10 @@ fn a_file_that_is_none_of_ours_is_refused_and_none_is_made() {
     ];
     let before = files(&scratch);
     for (path, part) in refused {
-        for arguments in
-            [&["inspect"][..], &["dump"], &["verify"], &["retry", "1"], &["forget", "1"]]
+        for (what, rest) in
+            [("inspect", ""), ("dump", ""), ("verify", ""), ("retry", "1"), ("forget", "1")]
         {
-            let mut all = vec!["durable", arguments[0], &path];
-            all.extend(&arguments[1..]);
+            let all = format!("durable {what} {path} {rest}");
             let message = fails(&all);
             assert!(message.contains(part) && message.contains(&path), "{part}: {message}");
             assert!(wheelhouse(&all).stdout.is_empty());
@@ -101,10 +100,10 @@ fn a_file_that_is_none_of_ours_is_refused_and_none_is_made() {
 fn an_empty_store_is_no_error() {
     let (_scratch, path, store) = new_store();
     drop(store);
-    assert!(succeeds(&["durable", "inspect", &path]).contains("no job is waiting"));
-    assert_eq!(succeeds(&["durable", "dump", &path]), "");
-    assert_eq!(succeeds(&["durable", "dump", &path, "--dead"]), "");
-    succeeds(&["durable", "verify", &path]);
+    assert!(succeeds(&format!("durable inspect {path}")).contains("no job is waiting"));
+    assert_eq!(succeeds(&format!("durable dump {path}")), "");
+    assert_eq!(succeeds(&format!("durable dump {path} --dead")), "");
+    succeeds(&format!("durable verify {path}"));
 }
 
 /// Without the row of a shard, the next program would not start.
@@ -118,19 +117,20 @@ fn rows_of_the_store_itself_are_not_changed_as_jobs() {
     };
     drop(start().unwrap());
     for (path, shard) in paths.iter().zip(["shard 1 of 2", "shard 2 of 2"]) {
-        let told = succeeds(&["durable", "inspect", path]);
+        let told = succeeds(&format!("durable inspect {path}"));
         assert!(told.contains(shard) && told.contains("no job is waiting"), "{told}");
     }
-    succeeds(&["durable", "pause", &paths[0], "mail/1"]);
-    let before = rows(&mut SqliteStore::open_to_read(&paths[0]).unwrap());
+    let path = &paths[0];
+    succeeds(&format!("durable pause {path} mail/1"));
+    let before = rows(&mut SqliteStore::open_to_read(path).unwrap());
     for key in ["wheelhouse-shard", "wheelhouse-pause:mail/1", "wheelhouse-pause:"] {
-        for call in [&["cancel"][..], &["run"], &["move", "--in", "1h"]] {
-            let message = fails(&[&["durable"], call, &[&paths[0], "order-17", key]].concat());
+        for call in ["cancel", "run", "move --in 1h"] {
+            let message = fails(&format!("durable {call} {path} order-17 {key}"));
             let said = message.contains(key) && message.contains("is reserved");
             assert!(said && message.contains("resume"), "{message}");
         }
     }
-    assert_eq!(rows(&mut SqliteStore::open_to_read(&paths[0]).unwrap()), before);
+    assert_eq!(rows(&mut SqliteStore::open_to_read(path).unwrap()), before);
     drop(start().expect("the shards are still known"));
 }
 
@@ -147,7 +147,7 @@ fn damage_is_reported_with_its_position() {
     sql.execute("UPDATE job SET state = 9 WHERE key = CAST('500' AS BLOB)", ()).unwrap();
     drop(sql);
     for what in ["verify", "dump", "inspect"] {
-        let message = fails(&["durable", what, &path]);
+        let message = fails(&format!("durable {what} {path}"));
         assert!(message.contains("after the job 499: damaged"), "{what}: {message}");
     }
 
@@ -157,7 +157,7 @@ fn damage_is_reported_with_its_position() {
     file.seek(SeekFrom::Start(whole.len() as u64 / 2 / 4096 * 4096)).unwrap();
     file.write_all(&[0x5A; 4096]).unwrap();
     drop(file);
-    assert!(fails(&["durable", "verify", &path]).contains("damaged"));
+    assert!(fails(&format!("durable verify {path}")).contains("damaged"));
 }
 
 #[test]
@@ -165,41 +165,40 @@ fn a_dead_letter_is_retried_or_forgotten() {
     let (_scratch, path, mut store) = new_store();
     let [first, second] = fill(&mut store);
     let third = bury(&mut store, "third", "once more");
-    let texts = [first, second, third].map(|generation| generation.to_string());
-    let [first, second, third] = texts.each_ref().map(String::as_str);
 
-    let message = fails(&["durable", "retry", &path, "1"]);
+    let message = fails(&format!("durable retry {path} 1"));
     assert!(message.contains("no dead letter 1") && message.contains("dump --dead"), "{message}");
 
     // The program has the file open, and claims the job again.
-    succeeds(&["durable", "retry", &path, first]);
+    succeeds(&format!("durable retry {path} {first}"));
     let again = claim(&mut store, "burial/1");
     assert_eq!((again.job.key.as_bytes(), again.job.attempt), (&b"first"[..], 1));
-    assert_eq!(dumped(&[&path, "--dead"]).keys().collect::<Vec<_>>(), ["second", "third"]);
+    assert_eq!(dumped(&format!("{path} --dead")).keys().collect::<Vec<_>>(), ["second", "third"]);
 
     // Valid changes are made, and the others are reported.
     store.commit(&[put("second", "close/1", 60, b"9")]).unwrap();
-    let message = fails(&["durable", "retry", &path, second, third, "5"]);
+    let message = fails(&format!("durable retry {path} {second} {third} 5"));
     assert!(message.contains("a newer job has the key second"), "{message}");
     assert!(message.contains("no dead letter 5"), "{message}");
     assert_eq!(claim(&mut store, "burial/1").job.key.as_bytes(), b"third");
 
-    let line = succeeds(&["durable", "forget", &path, second]);
+    let forget = format!("durable forget {path} {second}");
+    let line = succeeds(&forget);
     let line: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!((&line["key"], &line["payload"]["id"]), (&"second".into(), &17.into()));
-    assert!(dumped(&[&path, "--dead"]).is_empty());
-    assert!(fails(&["durable", "forget", &path, second]).contains("no dead letter"));
+    assert!(dumped(&format!("{path} --dead")).is_empty());
+    assert!(fails(&forget).contains("no dead letter"));
 }
 
 #[test]
 fn jobs_are_cancelled_moved_and_run_and_kinds_are_paused() {
     let (scratch, path, mut store) = new_store();
     fill(&mut store);
-    is_changed(&[&path], &mut store);
+    is_changed(&path, &mut store);
     assert!(rows(&mut store).iter().all(|row| row.paused().is_none()), "all pauses are gone");
-    assert!(fails(&["durable", "move", &path, "far"]).contains("--in"));
+    assert!(fails(&format!("durable move {path} far")).contains("--in"));
     let no_file = scratch.path("none.timers");
-    assert!(fails(&["durable", "run", &no_file, "far"]).contains("there is no file"));
+    assert!(fails(&format!("durable run {no_file} far")).contains("there is no file"));
     assert!(!std::path::Path::new(&no_file).exists());
 }
 
@@ -209,9 +208,9 @@ fn a_dump_succeeds_if_its_reader_stops() {
     // More than a pipe holds, and more than a page.
     let jobs: Vec<_> = (100..900).map(|n| put(&n.to_string(), "a/1", n, &[7; 1_000])).collect();
     store.commit(&jobs).unwrap();
-    assert_eq!(dumped(&[&path]).len(), 800);
-    let mut child =
-        command().args(["durable", "dump", &path]).stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(dumped(&path).len(), 800);
+    let mut dump = command(&format!("durable dump {path}"));
+    let mut child = dump.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("\"key\":\"100\""), "{line}");
@@ -223,19 +222,20 @@ fn a_file_is_copied_while_it_is_open_and_restored_when_it_is_not() {
     let (scratch, path, mut store) = new_store();
     let copy = scratch.path("copy.timers");
     let generations = fill(&mut store);
-    succeeds(&["durable", "backup", &path, &copy]);
-    is_dumped(&[&copy], generations);
+    let [backup, restore] =
+        [format!("durable backup {path} {copy}"), format!("durable restore {copy} {path}")];
+    succeeds(&backup);
+    is_dumped(&copy, generations);
     store.commit(&[put("more", "close/1", 9, b"3")]).unwrap();
-    let error = fails(&["durable", "restore", &copy, &path]);
+    let error = fails(&restore);
     assert!(error.contains("stop it first"), "{error}");
-    let error = fails(&["durable", "backup", &path, &copy]);
+    let error = fails(&backup);
     assert!(error.contains("name a new file"), "{error}");
     drop(store);
-    let told = succeeds(&["durable", "restore", &copy, &path]);
+    let told = succeeds(&restore);
     assert_eq!(told, "", "messages are for standard error");
-    is_dumped(&[&path], generations);
-    assert_eq!(dumped(&[&scratch.path("a.timers.replaced")]).len(), 6);
-    for refused in [["backup", "redis://127.0.0.1/", &copy], ["restore", "none", &path]] {
-        fails(&[&["durable"], &refused[..]].concat());
-    }
+    is_dumped(&path, generations);
+    assert_eq!(dumped(&scratch.path("a.timers.replaced")).len(), 6);
+    fails(&format!("durable backup redis://127.0.0.1/ {copy}"));
+    fails(&format!("durable restore none {path}"));
 }

@@ -14,14 +14,9 @@ const LEASE: Duration = Duration::from_secs(600);
 
 /// A job that is due after `seconds`.
 fn put(name: &str, kind: &str, seconds: u64, payload: &[u8]) -> Change {
-    Change::Put(Put {
-        key: Key::new(name).unwrap(),
-        kind: kind.into(),
-        payload: payload.to_vec(),
-        policy: String::new(),
-        when: When::After(Duration::from_secs(seconds)),
-        replace: false,
-    })
+    let (key, kind, payload) = (Key::new(name).unwrap(), kind.into(), payload.to_vec());
+    let (policy, when) = (String::new(), When::After(Duration::from_secs(seconds)));
+    Change::Put(Put { key, kind, payload, policy, when, replace: false })
 }
 
 fn claim(store: &mut dyn Store, kind: &str) -> Leased {
@@ -66,9 +61,8 @@ fn fill(store: &mut dyn Store) -> [u64; 2] {
 }
 
 /// Checks the output of `inspect` for a store that was [filled](fill).
-fn is_counted(arguments: &[&str], store: &str, format: u32) {
-    let ask =
-        |format| succeeds(&[&["durable", "inspect"], arguments, &["--format", format]].concat());
+fn is_counted(place: &str, store: &str, format: u32) {
+    let ask = |format| succeeds(&format!("durable inspect {place} --format {format}"));
     let all: Value = serde_json::from_str(&ask("json")).unwrap();
     assert_eq!((&all["store"], &all["format"]), (&Value::from(store), &Value::from(format)));
     let row = |at: usize, names: &[&str]| -> Vec<u64> {
@@ -95,15 +89,15 @@ fn is_counted(arguments: &[&str], store: &str, format: u32) {
 }
 
 /// The lines of `dump`, by key.
-fn dumped(arguments: &[&str]) -> std::collections::BTreeMap<String, Value> {
-    let lines = succeeds(&[&["durable", "dump"], arguments].concat());
+fn dumped(arguments: &str) -> std::collections::BTreeMap<String, Value> {
+    let lines = succeeds(&format!("durable dump {arguments}"));
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines.map(|line| (line["key"].as_str().unwrap().to_owned(), line)).collect()
 }
 
 /// Checks the output of `dump` for a store that was [filled](fill).
-fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
-    let jobs = dumped(arguments);
+fn is_dumped(place: &str, generations: [u64; 2]) {
+    let jobs = dumped(place);
     let keys: Vec<&str> = jobs.keys().map(String::as_str).collect();
     assert_eq!(keys, ["far", "held", "later", "now", "soon"]);
     assert_eq!(jobs["soon"]["payload"], 2);
@@ -114,7 +108,7 @@ fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
     let held = &jobs["held"];
     assert!(held["state"] == "begun" && held["attempt"] == 1, "{held}");
     assert!(held["lease_until"].is_string() && held["token"].is_u64());
-    let letters = dumped(&[arguments, &["--dead"]].concat());
+    let letters = dumped(&format!("{place} --dead"));
     assert_eq!(letters.len(), 2);
     for (name, generation) in ["first", "second"].into_iter().zip(generations) {
         let letter = &letters[name];
@@ -124,34 +118,32 @@ fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
 }
 
 /// Jobs of a store that was [filled](fill) are cancelled, moved and run, and kinds are paused.
-fn is_changed(place: &[&str], store: &mut dyn Store) {
-    fn call<'a>(place: &[&'a str], what: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-        [&["durable", what], place, rest].concat()
-    }
+fn is_changed(place: &str, store: &mut dyn Store) {
+    let call = |what: &str, rest: &str| format!("durable {what} {place} {rest}");
     let job = |store: &mut dyn Store, name: &str| {
         rows(store).into_iter().find(|row| row.key.as_bytes() == name.as_bytes())
     };
-    let told = succeeds(&call(place, "cancel", &["soon"]));
+    let told = succeeds(&call("cancel", "soon"));
     assert!(told.is_empty(), "only data goes to stdout: {told}");
     assert!(job(store, "soon").is_none());
-    let message = fails(&call(place, "cancel", &["soon", "later"]));
+    let message = fails(&call("cancel", "soon later"));
     assert!(message.contains("error: soon: no job has this key"), "{message}");
     assert!(message.contains("later: is cancelled"), "{message}");
-    let message = fails(&call(place, "move", &["--in", "1h", "held", "far"]));
+    let message = fails(&call("move", "--in 1h held far"));
     assert!(message.contains("held: is running") && message.contains("far: is moved"), "{message}");
-    succeeds(&call(place, "move", &["--at", "2100-01-01T00:00:00Z", "far"]));
+    succeeds(&call("move", "--at 2100-01-01T00:00:00Z far"));
     assert_eq!(job(store, "far").unwrap().due.as_millis(), 4_102_444_800_000);
-    succeeds(&call(place, "run", &["far"]));
+    succeeds(&call("run", "far"));
     assert_eq!(claim(store, "close/1").job.key.as_bytes(), b"far");
-    let shown = |change: &[&str]| {
-        succeeds(change);
-        let shown = succeeds(&call(place, "inspect", &[]));
+    let shown = |what, kind| {
+        succeeds(&call(what, kind));
+        let shown = succeeds(&call("inspect", ""));
         (shown.contains("mail/1 is paused"), shown.contains("everything is paused"))
     };
-    assert_eq!(shown(&call(place, "pause", &["mail/1"])), (true, false));
-    assert_eq!(shown(&call(place, "pause", &[])), (true, true));
-    assert_eq!(shown(&call(place, "resume", &["mail/1"])), (false, true));
-    assert_eq!(shown(&call(place, "resume", &[])), (false, false));
+    assert_eq!(shown("pause", "mail/1"), (true, false));
+    assert_eq!(shown("pause", ""), (true, true));
+    assert_eq!(shown("resume", "mail/1"), (false, true));
+    assert_eq!(shown("resume", ""), (false, false));
 }
 
 fn rows(store: &mut dyn Store) -> Vec<Entry> {

@@ -9,39 +9,29 @@ use wheelhouse_test_servers::Server;
 
 /// On a server without data, each command fails with the message `none` and creates nothing.
 fn is_refused(url: &str, none: &str) {
-    let calls: [&[&str]; 10] = [
-        &["inspect"],
-        &["dump"],
-        &["verify"],
-        &["retry", "1"],
-        &["forget", "1"],
-        &["cancel", "soon"],
-        &["move", "--in", "1h", "soon"],
-        &["run", "soon"],
-        &["pause", "mail/1"],
-        &["resume"],
-    ];
-    for call in calls {
-        let (what, rest) = call.split_first().unwrap();
-        let message = fails(&[&["durable", what, url, "--queue", "orders"], rest].concat());
-        assert!(message.contains(none), "{call:?}: {message}");
+    let calls = "inspect, dump, verify, retry 1, forget 1, cancel soon, move --in 1h soon, \
+                 run soon, pause mail/1, resume";
+    for call in calls.split(", ") {
+        let (what, rest) = call.split_once(' ').unwrap_or((call, ""));
+        let message = fails(&format!("durable {what} {url} --queue orders {rest}"));
+        assert!(message.contains(none), "{call}: {message}");
     }
 }
 
 fn is_told(url: &str, store: &mut dyn Store, (name, format): (&str, u32)) {
-    let place = [url, "--queue", "orders"];
+    let place = &format!("{url} --queue orders");
     let generations = fill(store);
     let before = rows(store);
-    is_counted(&place, name, format);
-    is_dumped(&place, generations);
-    succeeds(&[&["durable", "verify"], &place[..]].concat());
+    is_counted(place, name, format);
+    is_dumped(place, generations);
+    succeeds(&format!("durable verify {place}"));
     assert_eq!(before, rows(store), "nothing was changed");
-    let [first, second] = generations.map(|generation| generation.to_string());
-    succeeds(&["durable", "retry", url, &first, "--queue", "orders"]);
+    let [first, second] = generations;
+    succeeds(&format!("durable retry {place} {first}"));
     assert_eq!(claim(store, "burial/1").job.key.as_bytes(), b"first");
-    succeeds(&["durable", "forget", url, &second, "--queue", "orders"]);
-    assert!(dumped(&[&place[..], &["--dead"]].concat()).is_empty());
-    is_changed(&place, store);
+    succeeds(&format!("durable forget {place} {second}"));
+    assert!(dumped(&format!("{place} --dead")).is_empty());
+    is_changed(place, store);
 }
 
 #[test]
@@ -53,7 +43,7 @@ fn a_queue_in_redis_is_reported() {
     let mut store = RedisStore::builder(&url, "orders").unchecked().connect().unwrap();
     is_told(&url, &mut store, ("Redis", 2));
     server.kill();
-    let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
+    let message = fails(&format!("durable inspect {url} --queue orders"));
     assert!(message.contains("cannot be reached"), "{message}");
 }
 
@@ -64,9 +54,9 @@ fn a_queue_in_postgres_is_reported() {
     is_refused(&url, "the database has no durable timers");
     let mut store = PostgresStore::connect(&url, "orders").unwrap();
     is_told(&url, &mut store, ("PostgreSQL", 1));
-    let other = ["durable", "inspect", &url, "--queue", "others"];
+    let other = format!("durable inspect {url} --queue others");
     assert!(succeeds(&other).contains("no job is waiting"), "another queue in the same tables");
     server.kill();
-    let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
+    let message = fails(&format!("durable inspect {url} --queue orders"));
     assert!(message.contains("cannot be reached"), "{message}");
 }
