@@ -130,10 +130,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
     }
 
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         if self.next <= self.now {
             let next = self.find();
             self.next = next.map_or(Tick::MAX, |(tick, _)| tick);
@@ -146,7 +142,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
                 return place;
             }
         }
-        self.hand = self.now;
         None
     }
 }

@@ -171,10 +171,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     }
 
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         while let Some((start, Reverse(number))) =
             self.queue.first().map(|first| first.key).filter(|(start, _)| *start <= self.now)
         {
@@ -194,7 +190,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             self.demote(start, number);
         }
         self.next = self.queue.first().map_or(Tick::MAX, |first| first.key.0);
-        self.hand = self.now;
         None
     }
 }

@@ -226,10 +226,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
     }
 
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         while self.next <= self.now {
             let next = self.find_next();
             self.next = next.map_or(Tick::MAX, Next::tick);
@@ -246,7 +242,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
                 None => break,
             }
         }
-        self.hand = self.now;
         None
     }
 }
