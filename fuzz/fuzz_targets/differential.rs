@@ -42,7 +42,6 @@ impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
     const INFO: Info = Info {
         name: "hierarchical-wheel with few slots",
         max_idle_wakeups: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
-        max_timers: u32::MAX,
         ..wheelhouse_hierarchical_wheel::Definition::INFO
     };
 

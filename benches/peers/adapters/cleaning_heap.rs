@@ -134,8 +134,9 @@ impl Heap {
         if self.timers.peak() <= 2 * self.nodes.len() {
             // Reading the arena in order is faster than one random access for each node.
             self.nodes.clear();
-            let timers = self.timers.iter_ids();
-            self.nodes.extend(timers.map(|(id, (deadline, _))| Node { deadline: *deadline, id }));
+            let timers = self.timers.iter();
+            self.nodes
+                .extend(timers.map(|(id, _, (deadline, _))| Node { deadline: *deadline, id }));
         } else {
             let nodes = std::mem::take(&mut self.nodes);
             self.nodes = nodes.into_iter().filter(|node| self.is_live(*node)).collect();

@@ -77,8 +77,8 @@ impl Queue {
         if self.timers.peak() <= 2 * self.len() {
             // Reading the arena in order is faster than one random access for each key.
             (self.heap, self.first) = (SimdQuickHeap::default(), None);
-            for (place, (), (deadline, _)) in self.timers.iter() {
-                self.heap.push(Self::key(self.place_bits, *deadline, place));
+            for (id, (), (deadline, _)) in self.timers.iter() {
+                self.heap.push(Self::key(self.place_bits, *deadline, id.index()));
             }
             return;
         }

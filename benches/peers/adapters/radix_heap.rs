@@ -74,7 +74,7 @@ impl Queue {
             // Reading the arena in order is faster than one random access for each entry.
             self.heap.clear_to(top);
             self.early.clear();
-            for (id, (deadline, _)) in self.timers.iter_ids() {
+            for (id, _, (deadline, _)) in self.timers.iter() {
                 self.heap.push(Reverse(*deadline), Some(id));
             }
             return;

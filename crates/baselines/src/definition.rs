@@ -1,27 +1,13 @@
 //! The descriptions of these structures for the conformance suite and the benchmark.
 
 use crate::{
-    HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList,
+    HashedMap, OrderedMap, RedBlackTree, SortedList, SortedListFromRear, SortedSlice, UnorderedList,
 };
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::timer_backend;
 
 /// The most timers to measure if an operation visits all timers.
 const LINEAR: u32 = 10_000;
-
-/// Defines the description of a structure from a type name, the structure, and its [`Info`].
-macro_rules! definition {
-    ($(#[$doc:meta])* $name:ident, $timer:ident $(<$from:ident>)?, $info:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name;
-
-        impl Backend for $name {
-            const INFO: Info = $info;
-
-            wheelhouse_core::backend_timer!($timer<T, $($from,)? M>);
-        }
-    };
-}
 
 /// The costs of a structure without order.
 const UNORDERED: Costs = Costs {
@@ -42,7 +28,7 @@ fn unordered(n: u64) -> Bounds {
         reschedule: 2.0,
         fire: 3.5 + in_b_tree(n),
         empty_tick: 1.0 + look / 500.0,
-        next_wakeup: 0.0,
+        ..Bounds::NONE
     }
 }
 
@@ -57,42 +43,43 @@ fn in_b_tree(n: u64) -> f64 {
     1.5 * bisection(n)
 }
 
-definition! {
+timer_backend! {
     /// Varghese and Lauck's scheme 1.
-    UnorderedListDefinition, UnorderedList, Info {
+    UnorderedListDefinition of UnorderedList<T, M>,
+    Info {
         name: "unordered-list",
         structure: "unordered array, all timers read when one may be due",
         source: "Varghese & Lauck scheme 1",
-        precision: Precision::Exact,
         max_idle_wakeups: 1,
         costs: UNORDERED,
         bounds: unordered,
         max_timers: LINEAR,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// A hash map without order.
-    HashedMapDefinition, HashedMap, Info {
+    HashedMapDefinition of HashedMap<T, M>,
+    Info {
         name: "hash-map",
         structure: "hash map by handle, all timers read when one may be due",
         source: "session stores; similar: ZooKeeper's expiry queue",
-        precision: Precision::Exact,
         max_idle_wakeups: 1,
         costs: UNORDERED,
         bounds: unordered,
         max_timers: LINEAR,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// Varghese and Lauck's scheme 2, searched from the head.
-    SortedListDefinition, SortedList<Head>, Info {
+    SortedListDefinition of SortedList<T, M>,
+    Info {
         name: "sorted-list",
         structure: "sorted doubly linked list, searched from the head",
         source: "Varghese & Lauck scheme 2; BSD callouts before 1995",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
         // Two steps for each timer passed. With uniform delays an insertion passes half of the
         // timers if all were started together, two thirds if old and new timers are mixed.
@@ -103,22 +90,21 @@ definition! {
                 cancel: 2.0,
                 reschedule: 2.0 + search,
                 fire: 3.5,
-                empty_tick: 1.0,
-                next_wakeup: 0.0,
+                ..Bounds::NONE
             }
         },
         max_timers: LINEAR,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// Varghese and Lauck's scheme 2, searched from the rear.
-    SortedListFromRearDefinition, SortedList<Rear>, Info {
+    SortedListFromRearDefinition of SortedListFromRear<T, M>,
+    Info {
         name: "sorted-list-rear",
         structure: "sorted doubly linked list, searched from the rear",
         source: "Varghese & Lauck scheme 2, recommended for equal delays",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(n), O(1) if due last",
             cancel: "O(1)",
@@ -127,41 +113,34 @@ definition! {
         },
         bounds: SortedListDefinition::INFO.bounds,
         max_timers: LINEAR,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// A sorted array.
-    SortedSliceDefinition, SortedSlice, Info {
+    SortedSliceDefinition of SortedSlice<T, M>,
+    Info {
         name: "sorted-slice",
         structure: "sorted array, binary search, elements move to make room",
         source: "the slice of alex023/clock's comparison",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(n)", reschedule: "O(n)", fire: "O(1)" },
         bounds: |n| {
             let step = bisection(n) + 0.75 * n as f64;
-            Bounds {
-                insert: step,
-                cancel: step,
-                reschedule: 2.0 * step,
-                fire: 1.5,
-                empty_tick: 1.0,
-                next_wakeup: 0.0,
-            }
+            Bounds { insert: step, cancel: step, reschedule: 2.0 * step, fire: 1.5, ..Bounds::NONE }
         },
         max_timers: LINEAR,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// Varghese and Lauck's scheme 3, balanced.
-    RedBlackTreeDefinition, RedBlackTree, Info {
+    RedBlackTreeDefinition of RedBlackTree<T, M>,
+    Info {
         name: "red-black-tree",
         structure: "red-black tree, nodes reached by handle",
         source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(1) amortised, worst O(log n)",
@@ -177,22 +156,20 @@ definition! {
                 cancel: 12.0,
                 reschedule: search + 12.0,
                 fire: 12.0,
-                empty_tick: 1.0,
-                next_wakeup: 0.0,
+                ..Bounds::NONE
             }
         },
-        max_timers: u32::MAX,
+        ..Info::EXACT
     }
 }
 
-definition! {
+timer_backend! {
     /// Varghese and Lauck's scheme 3, on the standard library's B-tree.
-    OrderedMapDefinition, OrderedMap, Info {
+    OrderedMapDefinition of OrderedMap<T, M>,
+    Info {
         name: "btree-map",
         structure: "B-tree by (deadline, insertion)",
         source: "Varghese & Lauck scheme 3; std's BTreeMap",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",
@@ -207,10 +184,9 @@ definition! {
                 cancel: search,
                 reschedule: 2.0 * search,
                 fire: 1.5,
-                empty_tick: 1.0,
-                next_wakeup: 0.0,
+                ..Bounds::NONE
             }
         },
-        max_timers: u32::MAX,
+        ..Info::EXACT
     }
 }

@@ -15,7 +15,7 @@ pub use definition::{
     HashedMapDefinition, OrderedMapDefinition, RedBlackTreeDefinition, SortedListDefinition,
     SortedListFromRearDefinition, SortedSliceDefinition, UnorderedListDefinition,
 };
-pub use list::{Head, List, Rear, SearchFrom};
+pub use list::List;
 pub use map::Map;
 pub use slice::Slice;
 pub use store::{Entry, Hashed, Store};
@@ -33,9 +33,11 @@ pub type UnorderedList<T, M = NoMeter> = Unordered<T, Arena<Entry<T>>, M>;
 /// A hash map from handle to timer, without an order by deadline.
 pub type HashedMap<T, M = NoMeter> = Unordered<T, Hashed<T>, M>;
 
-/// Scheme 2: a sorted, doubly linked list. It is searched from the head, or from the rear with
-/// `SortedList<T, Rear>`.
-pub type SortedList<T, From = Head, M = NoMeter> = Ordered<T, List<From>, M>;
+/// Scheme 2: a sorted, doubly linked list, searched from the head.
+pub type SortedList<T, M = NoMeter> = Ordered<T, List, M>;
+
+/// Scheme 2, searched from the rear.
+pub type SortedListFromRear<T, M = NoMeter> = Ordered<T, List<true>, M>;
 
 /// A sorted array with binary search. Inserting or removing a timer moves all timers that are due
 /// before it.

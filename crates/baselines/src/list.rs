@@ -1,48 +1,26 @@
 //! A sorted, doubly linked list.
 
-use core::fmt::Debug;
-use core::marker::PhantomData;
 use wheelhouse_core::Tick;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 use wheelhouse_core::segments::Segments;
 
-/// The end of a list at which searches begin.
-pub trait SearchFrom: Debug + 'static {
-    /// `true` if searches begin at the rear.
-    const REAR: bool;
-}
-
-/// Searches begin at the earliest timer. They pass two thirds of the timers with uniform delays,
-/// half of them with exponential delays.
-#[derive(Clone, Copy, Debug)]
-pub struct Head;
-
-/// Searches begin at the latest timer. They pass no timer if all delays are equal.
-#[derive(Clone, Copy, Debug)]
-pub struct Rear;
-
-impl SearchFrom for Head {
-    const REAR: bool = false;
-}
-
-impl SearchFrom for Rear {
-    const REAR: bool = true;
-}
-
 /// Timers linked in order of their keys. An insertion passes the timers before the new one, or
 /// those behind it. A removal links the neighbours.
+///
+/// Searches begin at the earliest timer. They pass two thirds of the timers with uniform delays,
+/// half of them with exponential delays. With `REAR`, they begin at the latest timer, and pass no
+/// timer if all delays are equal.
 #[derive(Clone, Debug)]
-pub struct List<F = Head> {
+pub struct List<const REAR: bool = false> {
     lists: Lists,
     ends: Ends,
     /// The key of the timer at each place.
     keys: Segments<Key>,
-    from: PhantomData<F>,
 }
 
-impl<F: SearchFrom> List<F> {
+impl<const REAR: bool> List<REAR> {
     /// The last timer before a key.
     fn search(&self, key: Key, meter: &impl Meter) -> Option<u32> {
         let is_less = |place: u32| {
@@ -52,7 +30,7 @@ impl<F: SearchFrom> List<F> {
         let passed = |places| {
             meter.tally(Work::Link, places);
         };
-        if F::REAR {
+        if REAR {
             let mut from_rear =
                 core::iter::successors(self.ends.last(), |place| self.lists.before(*place));
             from_rear.find(|place| {
@@ -71,9 +49,8 @@ impl<F: SearchFrom> List<F> {
     }
 }
 
-impl<F: SearchFrom, M: Meter> Queue<M> for List<F> {
-    const EMPTY: Self =
-        Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new(), from: PhantomData };
+impl<const REAR: bool, M: Meter> Queue<M> for List<REAR> {
+    const EMPTY: Self = Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new() };
 
     fn insert(&mut self, key: Key, place: u32, meter: &M) {
         if place as usize >= self.keys.len() {

@@ -1,17 +1,16 @@
 //! Storage of timers without an order.
 
-use core::hash::{BuildHasher, Hasher};
 use core::num::NonZeroU32;
 use indexmap::IndexMap;
+use wheelhouse_core::TimerId;
 use wheelhouse_core::arena::Arena;
-use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_core::hash::HashNumbers;
+use wheelhouse_core::ordered::Key;
 
 /// A timer.
 #[derive(Clone, Debug)]
 pub struct Entry<T> {
-    pub(crate) deadline: Tick,
-    /// The number of the insertion, or of the last reschedule.
-    pub(crate) order: u64,
+    pub(crate) key: Key,
     pub(crate) value: T,
 }
 
@@ -76,19 +75,19 @@ impl<T> Store<T> for Arena<Entry<T>> {
     }
 
     fn for_each(&self, mut look: impl FnMut(TimerId, &Entry<T>)) {
-        self.iter_ids().for_each(|(id, entry)| look(id, entry));
+        self.iter().for_each(|(id, _, entry)| look(id, entry));
     }
 }
 
 /// A hash map from handle to timer. Handles are numbered consecutively and never reused.
 #[derive(Clone, Debug)]
 pub struct Hashed<T> {
-    timers: IndexMap<TimerId, Entry<T>, Mix>,
+    timers: IndexMap<TimerId, Entry<T>, HashNumbers>,
     inserted: u64,
 }
 
 impl<T> Store<T> for Hashed<T> {
-    const EMPTY: Self = Self { timers: IndexMap::with_hasher(Mix(0)), inserted: 0 };
+    const EMPTY: Self = Self { timers: IndexMap::with_hasher(HashNumbers::new()), inserted: 0 };
 
     fn len(&self) -> usize {
         self.timers.len()
@@ -120,33 +119,5 @@ impl<T> Store<T> for Hashed<T> {
 
     fn for_each(&self, mut look: impl FnMut(TimerId, &Entry<T>)) {
         self.timers.iter().for_each(|(id, entry)| look(*id, entry));
-    }
-}
-
-/// A hash function for handles. It needs no random key, because no caller chooses handles. Each
-/// half is multiplied by an odd number, which mixes its bits into the high bits (Knuth's
-/// multiplicative hashing). Then the high bits are folded into the low bits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mix(u64);
-
-impl BuildHasher for Mix {
-    type Hasher = Self;
-
-    fn build_hasher(&self) -> Self {
-        *self
-    }
-}
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
-    }
-
-    fn write_u32(&mut self, half: u32) {
-        self.0 = (self.0 ^ u64::from(half)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }

@@ -269,6 +269,7 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
     use alloc::vec::Vec;
+    use wheelhouse_conformance::Random;
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
 
     const EMPTY: Tree = <Tree as Queue<NoMeter>>::EMPTY;
@@ -304,7 +305,6 @@ mod tests {
             passed
         }
 
-        /// All links between nodes.
         fn links(&self) -> Vec<[u32; 3]> {
             let links = |node: &Node| [node.parent, node.children[LESS], node.children[MORE]];
             self.nodes.iter().map(links).collect()
@@ -322,16 +322,10 @@ mod tests {
 
     #[test]
     fn stays_balanced_under_random_operations() {
-        let (mut tree, mut expected, mut state) = (EMPTY, BTreeMap::new(), 7_u64);
-        let mut random = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            state >> 33
-        };
+        let (mut tree, mut expected, mut random) = (EMPTY, BTreeMap::new(), Random::new(7));
         let mut places = [None; 300];
         for order in 0..40_000 {
-            let place = random() as usize % places.len();
+            let place = random.index(places.len());
             let (before, meter) = (tree.links(), CountingMeter::default());
             let told = |work| meter.count(work);
             if let Some(key) = places[place].take() {
@@ -341,7 +335,7 @@ mod tests {
                 );
                 assert_eq!(expected.remove(&key), Some(place as u32));
             } else {
-                let key = Key { deadline: random() % 100, order };
+                let key = Key { deadline: random.below(100), order };
                 let way = tree.way(key);
                 tree.insert(key, place as u32, &meter);
                 // An independent count: one comparison and one link for each node on the path. In

@@ -97,11 +97,11 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         }
         self.meter.tally(Work::EntryScan, self.timers.places() as u64);
         let (due, meter, mut earliest) = (&mut self.due, &self.meter, Tick::MAX);
-        self.timers.for_each(|id, &Entry { deadline, order, .. }| {
-            if deadline > now {
-                earliest = earliest.min(deadline);
-            } else if deadline > before {
-                due.insert(Metered::new(Key { deadline, order }, meter), id);
+        self.timers.for_each(|id, &Entry { key, .. }| {
+            if key.deadline > now {
+                earliest = earliest.min(key.deadline);
+            } else if key.deadline > before {
+                due.insert(Metered::new(key, meter), id);
             }
         });
         self.earliest = earliest;
@@ -114,29 +114,28 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let key = self.key(deadline);
-        let id = self.timers.insert(Entry { deadline, order: key.order, value });
+        let id = self.timers.insert(Entry { key, value });
         self.note(key, id);
         id
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let Entry { deadline, order, value } = self.timers.remove(id)?;
-        self.forget(Key { deadline, order });
+        let Entry { key, value } = self.timers.remove(id)?;
+        self.forget(key);
         Some(value)
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let to = self.key(deadline);
         let Some(entry) = self.timers.get_mut(id) else { return false };
-        let from = Key { deadline: entry.deadline, order: entry.order };
-        (entry.deadline, entry.order) = (to.deadline, to.order);
+        let from = core::mem::replace(&mut entry.key, to);
         self.forget(from);
         self.note(to, id);
         true
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
+        self.timers.get(id).map(|entry| entry.key.deadline)
     }
 
     /// Exact, unless the earliest timer was cancelled or moved: then it is the former deadline of
@@ -151,7 +150,7 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
         let (_, id) = self.due.pop_first()?;
         self.meter.tally(Work::ElementMove, 1);
         debug_assert!(self.timers.get(id).is_some(), "a timer that is due is live");
-        let Entry { deadline, value, .. } = self.timers.remove(id)?;
-        Some(Expired { id, deadline, value })
+        let Entry { key, value } = self.timers.remove(id)?;
+        Some(Expired { id, deadline: key.deadline, value })
     }
 }

@@ -4,8 +4,8 @@ use crate::node::{HeapNode, Node, Places};
 use crate::sift;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::{Expired, Tick, Timer};
 
 /// If more than one timer in this many is due, sorting is faster than removing them from the root
 /// one by one.
@@ -23,13 +23,11 @@ pub(crate) struct HeapArray<const ARITY: usize, N = Node, P = Vec<u32>> {
 }
 
 impl<const ARITY: usize> HeapArray<ARITY> {
-    /// The node of a timer in the heap.
     #[inline]
     pub(crate) fn node_of(&self, index: u32) -> Option<&Node> {
         self.nodes.get(*self.places.get(index as usize)? as usize)
     }
 
-    /// Removes a timer that is in the heap.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32, meter: &impl Meter) {
         debug_assert!(self.node_of(index).is_some_and(|node| node.index == index));
@@ -110,8 +108,9 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         debug_assert!(place < self.nodes.len(), "a removed node is in the heap");
         let Some(last) = self.nodes.pop() else { return };
         if place < self.nodes.len() {
-            let hole = sift::sink_hole::<ARITY, _>(&mut self.nodes, &mut self.places, place, meter);
-            sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, hole, last, meter);
+            let (nodes, places) = (&mut self.nodes, &mut self.places);
+            let hole = sift::sink_past::<ARITY, _>(nodes, places, place, meter, |_| true);
+            sift::rise::<ARITY, _>(nodes, places, hole, last, meter);
         }
     }
 
@@ -232,5 +231,32 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> Drop for Due<'_, A
         if len > self.kept {
             self.array.order(len, self.meter);
         }
+    }
+}
+
+/// A heap that fires its timers one by one, or all that are due after sorting them once.
+pub(crate) trait FireInBulk<T>: Timer<T> {
+    /// The number of timers to fire one by one before sorting may pay.
+    fn bulk_threshold(&self) -> usize;
+
+    /// Fires all timers that are due if they are a large part of all timers, otherwise none.
+    /// Returns how many fired.
+    fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize;
+
+    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
+    /// comparison for a tick at which nothing is due.
+    #[inline(never)]
+    fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        let mut threshold = self.bulk_threshold();
+        while let Some(expired) = self.pop_expired(self.now()) {
+            fired += 1;
+            on_expiry(expired);
+            if fired >= threshold {
+                fired += self.advance_in_bulk(on_expiry);
+                threshold = fired + self.bulk_threshold();
+            }
+        }
+        fired
     }
 }

@@ -1,7 +1,6 @@
 //! The timer facility on the array.
 
-use crate::array::HeapArray;
-use crate::bulk::FireInBulk;
+use crate::array::{FireInBulk, HeapArray};
 use crate::node::Node;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -19,7 +18,7 @@ pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
     /// The number of insertions and reschedules so far.
     orders: u64,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
@@ -31,11 +30,6 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
             now: start,
             meter,
         }
-    }
-
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
     }
 
     #[inline]

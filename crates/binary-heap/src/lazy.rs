@@ -1,7 +1,6 @@
 //! The heap with lazy deletion.
 
-use crate::array::HeapArray;
-use crate::bulk::FireInBulk;
+use crate::array::{FireInBulk, HeapArray};
 use crate::node::{HeapNode, LazyNode};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -75,7 +74,7 @@ pub struct LazyHeap<T, M = NoMeter> {
     /// `true` if a timer was cancelled or moved since the last call in vain.
     changed_since_vain: bool,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T, M: Meter> LazyHeap<T, M> {
@@ -89,11 +88,6 @@ impl<T, M: Meter> LazyHeap<T, M> {
             now: start,
             meter,
         }
-    }
-
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
     }
 
     #[inline]
@@ -164,7 +158,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
         if timers.peak() <= 2 * self.array.len() {
             let nodes = timers
                 .iter()
-                .map(|(index, _, entry)| LazyNode::new(entry.deadline, entry.order, index));
+                .map(|(id, _, entry)| LazyNode::new(entry.deadline, entry.order, id.index()));
             // Free places are read too.
             self.meter.tally(Work::EntryScan, timers.peak() as u64);
             self.array.refill(nodes, &self.meter);

@@ -4,7 +4,6 @@
 extern crate alloc;
 
 mod array;
-mod bulk;
 mod heap;
 mod lazy;
 mod node;
@@ -12,21 +11,20 @@ mod sift;
 
 pub use heap::BinaryHeap;
 pub use lazy::LazyHeap;
-pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::timer_builder;
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{timer_backend, timer_builder};
 
 timer_builder! {
     /// Configures a [`BinaryHeap`]. The arity is a parameter of the type, which the compiler
     /// checks.
     ///
     /// ```
-    /// use wheelhouse_binary_heap::{BinaryHeap, CapacityError, Timer};
+    /// use wheelhouse_binary_heap::BinaryHeap;
     ///
-    /// let heap: BinaryHeap<&str, 4> = BinaryHeap::builder().start(1_000).capacity(100).build()?;
-    /// assert_eq!(heap.now(), 1_000);
-    /// # Ok::<(), CapacityError>(())
+    /// let heap = BinaryHeap::<&str, 4>::builder().capacity(100).build();
+    /// assert!(heap.is_ok());
     /// ```
     ///
     /// A heap whose nodes have a single child would be a sorted list. It does not compile:
@@ -42,10 +40,6 @@ timer_builder! {
     LazyBuilder of LazyHeap
 }
 
-/// The indexed heap, with two children per node or with another arity.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition<const ARITY: usize = 2>;
-
 /// Removing the first node takes, on each level, a move and the comparisons among the children, and
 /// then one or two comparisons on the way back up: 2 lg n - 1.6 were measured with two children.
 /// Insertions and cancellations in random order stay within two or three levels for any n: 4.6, 6.0
@@ -53,10 +47,9 @@ pub struct Definition<const ARITY: usize = 2>;
 fn bounds<const ARITY: usize>(n: u64) -> Bounds {
     let levels = f64::from(n.max(1).ilog2() / ARITY.ilog2() + 1);
     let fire = 4.0 + (ARITY as f64 + 0.2) * levels;
-    Bounds { insert: 6.5, cancel: 8.5, reschedule: 8.5, fire, empty_tick: 1.0, next_wakeup: 0.0 }
+    Bounds { insert: 6.5, cancel: 8.5, reschedule: 8.5, fire, ..Bounds::NONE }
 }
 
-/// The name and the structure of the heap in tables.
 const fn names(arity: usize) -> (&'static str, &'static str) {
     match arity {
         2 => ("binary-heap", "indexed binary heap, cancel in place"),
@@ -66,14 +59,13 @@ const fn names(arity: usize) -> (&'static str, &'static str) {
     }
 }
 
-impl<const ARITY: usize> Backend for Definition<ARITY> {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The indexed heap, with two children per node or with another arity.
+    Definition<const ARITY: usize = 2> of BinaryHeap<T, ARITY, M>,
+    Info {
         name: names(ARITY).0,
         structure: names(ARITY).1,
         source: "Williams 1964; java.util.Timer, libevent, Go (4-ary)",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) average, worst O(log n)",
@@ -81,14 +73,9 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
             fire: "O(log n)",
         },
         bounds: bounds::<ARITY>,
-    };
-
-    wheelhouse_core::backend_timer!(BinaryHeap<T, ARITY, M>);
+        ..Info::EXACT
+    }
 }
-
-/// The heap with lazy deletion.
-#[derive(Clone, Copy, Debug)]
-pub struct LazyDefinition;
 
 /// Firing costs as much as above, plus a check of the node. A cancellation pays for its part of a
 /// pass over all nodes. Nodes of cancelled or moved timers also reach the root in ticks in which
@@ -97,17 +84,17 @@ fn lazy_bounds(n: u64) -> Bounds {
     let fire = bounds::<4>(n).fire + 2.0;
     let comes_up = n as f64 / f64::from(1 << 20);
     let empty_tick = 1.5 + 1.5 * fire * comes_up;
-    Bounds { insert: 6.5, cancel: 14.0, reschedule: 14.0, fire, empty_tick, next_wakeup: 0.0 }
+    Bounds { insert: 6.5, cancel: 14.0, reschedule: 14.0, fire, empty_tick, ..Bounds::NONE }
 }
 
-impl Backend for LazyDefinition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The heap with lazy deletion.
+    LazyDefinition of LazyHeap<T, M>,
+    Info {
         name: "lazy-heap",
         structure: "4-ary heap, cancelled nodes stay until they outnumber live ones",
         source: "std and dary_heap with lazy deletion; ScheduledThreadPoolExecutor",
-        precision: Precision::Exact,
         max_idle_wakeups: 2,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) amortised, worst O(n)",
@@ -115,7 +102,6 @@ impl Backend for LazyDefinition {
             fire: "O(log n) amortised, worst O(n log n)",
         },
         bounds: lazy_bounds,
-    };
-
-    wheelhouse_core::backend_timer!(LazyHeap<T, M>);
+        ..Info::EXACT
+    }
 }

@@ -91,7 +91,6 @@ pub(crate) trait Places<N> {
     /// Makes room for a timer.
     fn add(&mut self, node: &N);
 
-    /// Sets the position of a timer.
     fn put(&mut self, node: &N, place: usize);
 }
 

@@ -68,19 +68,8 @@ pub(crate) fn sink<const ARITY: usize, N: HeapNode>(
     put(nodes, places, hole, node, meter);
 }
 
-/// Moves the hole at `place` down to a leaf, and returns its position.
-#[inline]
-pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
-    nodes: &mut [N],
-    places: &mut impl Places<N>,
-    place: usize,
-    meter: &impl Meter,
-) -> usize {
-    sink_past::<ARITY, N>(nodes, places, place, meter, |_| true)
-}
-
 /// Moves the hole at `place` down past the earliest child of each level while `is_passed` returns
-/// `true` for that child.
+/// `true` for that child. Returns the position of the hole.
 ///
 /// The processor cannot predict which child is the earliest. If the nodes are in the caches, a
 /// misprediction costs more than all comparisons of a level, so the child is chosen without a
@@ -88,7 +77,7 @@ pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
 /// With a branch, whose prediction is right half of the time, the processor already fetches the
 /// next level: with a million timers that is faster.
 #[inline(always)]
-fn sink_past<const ARITY: usize, N: HeapNode>(
+pub(crate) fn sink_past<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
     places: &mut impl Places<N>,
     place: usize,

@@ -48,7 +48,6 @@ impl Calendar {
         self.date_of(deadline) as usize & (self.days.len() - 1)
     }
 
-    /// Inserts a timer into the sorted list of its day.
     fn insert_sorted(&mut self, key: Key, place: u32, meter: &impl Meter) {
         let day = self.day_of(key.deadline);
         meter.tally(Work::SlotVisit, 1);

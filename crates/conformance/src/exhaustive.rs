@@ -3,8 +3,8 @@
 //! A few calls on a few timers reveal most faults of a timer structure, if they are the right
 //! calls. Random sequences find the right calls only with luck. This check plays all of them.
 
-use crate::guard::message;
 use crate::script::{Pair, Step, When};
+use crate::suite::message;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wheelhouse_core::backend::Precision;
@@ -160,7 +160,6 @@ fn border(now: Tick, n: u64) -> Tick {
     (now / n + 1).saturating_mul(n)
 }
 
-/// These ticks, each once.
 fn each_once(mut ticks: Vec<Tick>) -> Vec<When> {
     ticks.sort_unstable();
     ticks.dedup();

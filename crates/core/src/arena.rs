@@ -229,22 +229,13 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// The place, link and entry of each timer, in storage order. O(p), where p is the
+    /// The handle, link and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
+    pub fn iter(&self) -> impl Iterator<Item = (TimerId, &L, &E)> {
         // The last segment also has places that were never used.
         self.cells.iter().zip(0..self.used).filter_map(|(cell, index)| match cell {
-            Cell::Live { link, entry, .. } => Some((index, link, entry)),
-            Cell::Vacant => None,
-        })
-    }
-
-    /// The handle and entry of each timer, in storage order. O(p), where p is the
-    /// [`peak`](Self::peak).
-    pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
-        self.cells.iter().zip(0..self.used).filter_map(|(cell, index)| match cell {
-            Cell::Live { generation, entry, .. } => {
-                Some((TimerId::from_parts(index, *generation), entry))
+            Cell::Live { generation, link, entry } => {
+                Some((TimerId::from_parts(index, *generation), link, entry))
             }
             Cell::Vacant => None,
         })
@@ -292,14 +283,6 @@ impl<E, L> Arena<E, L> {
             None => self.retired += 1,
         }
     }
-
-    /// Sets the generation of the free place on top, so that a test reaches the last generation
-    /// without four billion insertions.
-    #[cfg(test)]
-    fn set_generation(&mut self, index: u32, to: NonZeroU32) {
-        self.free.pop();
-        self.free.push(TimerId::from_parts(index, to));
-    }
 }
 
 #[cfg(test)]
@@ -337,7 +320,9 @@ mod tests {
         let mut arena = Arena::new();
         let first = arena.insert(1);
         arena.remove(first);
-        arena.set_generation(first.index(), NonZeroU32::MIN.saturating_add(u32::MAX - 2));
+        let last_but_one = NonZeroU32::MIN.saturating_add(u32::MAX - 2);
+        arena.free.pop();
+        arena.free.push(TimerId::from_parts(first.index(), last_but_one));
         let places: alloc::vec::Vec<_> = (0..4)
             .map(|n| {
                 let id = arena.insert(n);
@@ -356,7 +341,7 @@ mod tests {
         if let Some((link, entry)) = arena.at_mut(id.index()) {
             (*link, *entry) = (8, 'b');
         }
-        assert!(arena.iter().eq([(id.index(), &8, &'b')]));
+        assert!(arena.iter().eq([(id, &8, &'b')]));
         assert_eq!((arena.link_at(id.index()), arena.link_at(99)), (Some(&8), None));
         assert_eq!(arena.remove(id), Some((8, 'b')));
         assert_eq!(arena.at_mut(id.index()), None);

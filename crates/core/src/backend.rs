@@ -21,19 +21,33 @@ pub trait Backend {
     fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M>;
 }
 
-/// Defines the type and the functions of a [`Backend`], for a structure with values `T` and a meter
-/// `M` that has the functions `with_meter` and `meter`: `backend_timer!(Heap<T, M>);`.
+/// Defines the description of a structure with values `T` and a meter `M`: a type without values
+/// that implements [`Backend`], and for which the structure has the functions `with_meter` and
+/// `meter`. `Definition<const ARITY: usize = 2>` describes a structure with a parameter.
+/// `wheelhouse-hashed-wheel` is an example.
 #[macro_export]
-macro_rules! backend_timer {
-    ($timer:ty) => {
-        type Timer<T, M: $crate::meter::Meter> = $timer;
+macro_rules! timer_backend {
+    (
+        $(#[$doc:meta])*
+        $name:ident $(<const $arity:ident: usize = $default:literal>)? of $timer:ty,
+        $info:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name $(<const $arity: usize = $default>)?;
 
-        fn build<T, M: $crate::meter::Meter + Default>() -> Self::Timer<T, M> {
-            Self::Timer::<T, M>::with_meter(M::default())
-        }
+        impl $(<const $arity: usize>)? $crate::backend::Backend for $name $(<$arity>)? {
+            const INFO: $crate::backend::Info = $info;
 
-        fn meter<T, M: $crate::meter::Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
-            Some(timer.meter())
+            type Timer<T, M: $crate::meter::Meter> = $timer;
+
+            fn build<T, M: $crate::meter::Meter + Default>() -> Self::Timer<T, M> {
+                Self::Timer::<T, M>::with_meter(M::default())
+            }
+
+            fn meter<T, M: $crate::meter::Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
+                Some(timer.meter())
+            }
         }
     };
 }
@@ -61,6 +75,21 @@ pub struct Info {
     /// Measurements and tests with more timers than this are skipped, because they would take too
     /// long. `u32::MAX` means no limit.
     pub max_timers: u32,
+}
+
+impl Info {
+    /// The answers of most structures: exact in time and in its wake-ups, for any number of timers.
+    /// The other fields are empty.
+    pub const EXACT: Self = Self {
+        name: "",
+        structure: "",
+        source: "",
+        precision: Precision::Exact,
+        max_idle_wakeups: 0,
+        costs: Costs { insert: "", cancel: "", reschedule: "", fire: "" },
+        bounds: |_| Bounds::NONE,
+        max_timers: u32::MAX,
+    };
 }
 
 /// How close to its deadline a timer fires.
@@ -130,4 +159,16 @@ pub struct Bounds {
     pub empty_tick: f64,
     /// Per call of `next_wakeup`.
     pub next_wakeup: f64,
+}
+
+impl Bounds {
+    /// No work, except for the comparison with the clock in a tick with nothing due.
+    pub const NONE: Self = Self {
+        insert: 0.0,
+        cancel: 0.0,
+        reschedule: 0.0,
+        fire: 0.0,
+        empty_tick: 1.0,
+        next_wakeup: 0.0,
+    };
 }

@@ -4,26 +4,33 @@
 //! invalid values. Only the structure, its default and the documentation differ, so a macro writes
 //! the rest: the builder, `new`, `builder` and `Default`.
 
-/// Defines a type `Builder<T, M>`, which configures a structure, and the functions `new`, `builder`
-/// and `with_meter` of the structure. `Heap<const ARITY: usize = 2>` is a structure with a
-/// parameter between `T` and `M`, which its builder then has too.
+/// Defines a type `Builder<T, M>`, which configures a structure, and the functions `new`,
+/// `builder`, `meter` and `with_meter` of the structure. `Heap<const ARITY: usize = 2>` is a
+/// structure with a parameter between `T` and `M`, which its builder then has too.
 ///
 /// For a wheel, the arguments are the wheel, the name of the method that sets the number of slots
 /// with its default, and a `const fn` that checks that number. The function returns the first
 /// argument of the wheel's `with_parts(slots, start, capacity, meter)`, or a
-/// [`SlotCountError`](crate::SlotCountError). The documentation of the type, of that method and of
-/// `build` precedes each. For another structure, the only argument is the structure, which has a
-/// function `with_parts(start, capacity, meter)`.
+/// [`ConfigError`](crate::ConfigError). The documentation of the type and of that method precedes
+/// each. For another structure, the only argument is the structure, which has a function
+/// `with_parts(start, capacity, meter)`. The structure has a field `meter`. The documentation of
+/// the builder ends with an example, which imports the structure from the module of the call.
 ///
 /// ```
 /// use wheelhouse_core::meter::{Meter, NoMeter};
-/// use wheelhouse_core::{SlotCount, Tick, WheelError};
+/// use wheelhouse_core::{ConfigError, SlotCount, Tick};
+/// use std::marker::PhantomData;
 ///
-/// struct Wheel<T, M = NoMeter>(SlotCount, Tick, std::marker::PhantomData<T>, M);
+/// struct Wheel<T, M = NoMeter> {
+///     slots: SlotCount,
+///     now: Tick,
+///     value: PhantomData<T>,
+///     meter: M,
+/// }
 ///
 /// impl<T, M: Meter> Wheel<T, M> {
-///     fn with_parts(slots: SlotCount, start: Tick, _capacity: usize, meter: M) -> Self {
-///         Self(slots, start, std::marker::PhantomData, meter)
+///     fn with_parts(slots: SlotCount, now: Tick, _capacity: usize, meter: M) -> Self {
+///         Self { slots, now, value: PhantomData, meter }
 ///     }
 /// }
 ///
@@ -31,17 +38,15 @@
 ///     /// Configures a wheel.
 ///     Builder of Wheel,
 ///     /// The number of slots, a power of two; 64 by default.
-///     slots: 64,
-///     /// Builds the wheel.
-///     build: SlotCount::new,
+///     slots: 64, SlotCount::new
 /// }
 ///
-/// # fn main() -> Result<(), WheelError> {
+/// # fn main() -> Result<(), ConfigError> {
 /// let wheel = Wheel::<&str>::builder().slots(128).start(7).build()?;
-/// assert_eq!((wheel.0.get(), wheel.1), (128, 7));
+/// assert_eq!((wheel.slots.get(), wheel.now), (128, 7));
 /// assert!(Wheel::<&str>::builder().slots(100).build().is_err());
 /// assert!(Wheel::<&str>::builder().capacity(1 << 40).build().is_err());
-/// assert_eq!(Wheel::<&str>::new().0.get(), 64);
+/// assert_eq!(Wheel::<&str>::new().slots.get(), 64);
 /// # Ok(())
 /// # }
 /// ```
@@ -49,46 +54,18 @@
 macro_rules! timer_builder {
     (
         $(#[$type_doc:meta])*
-        Builder of $timer:ident,
-        $(#[$slots_doc:meta])*
-        $slots:ident: $default:expr,
-        $(#[$build_doc:meta])*
-        build: $check:expr $(,)?
-    ) => {
-        $crate::timer_builder! {
-            @define Builder, $timer, $crate::WheelError;
-            {}
-            { $(#[$type_doc])* }
-            { $(#[$slots_doc])* $slots: $default, $check }
-            { $(#[$build_doc])* }
-        }
-    };
-    (
-        $(#[$type_doc:meta])*
         $builder:ident of $timer:ident $(<const $arity:ident: usize = $children:literal>)?
-    ) => {
-        $crate::timer_builder! {
-            @define $builder, $timer, $crate::CapacityError;
-            { $($arity = $children)? }
-            { $(#[$type_doc])* }
-            {}
-            {
-                /// Builds the structure. O(1) plus the allocation.
-                ///
-                /// # Errors
-                ///
-                /// If the capacity is 2^32 or more.
-            }
-        }
-    };
-    (
-        @define $builder:ident, $timer:ident, $error:ty;
-        { $($arity:ident = $children:literal)? }
-        { $(#[$type_doc:meta])* }
-        { $($(#[$slots_doc:meta])* $slots:ident: $default:expr, $check:expr)? }
-        { $(#[$build_doc:meta])* }
+        $(, $(#[$slots_doc:meta])* $slots:ident: $default:expr, $check:expr)?
     ) => {
         $(#[$type_doc])*
+        #[doc = concat!(
+            "\n```\nuse ", module_path!(), "::", stringify!($timer), ";\n\n",
+            "let timer: ", stringify!($timer), "<&str> =\n    ", stringify!($timer),
+            "::builder()", $(".", stringify!($slots), "(64)",)? ".start(1_000).build()?;\n",
+            "assert_eq!(format!(\"{timer:?}\"), \"", stringify!($timer),
+            " { now: 1000, len: 0, .. }\");\n",
+            "# Ok::<(), wheelhouse_core::ConfigError>(())\n```"
+        )]
         #[derive(Clone, Debug)]
         #[must_use = "nothing is built until `build` is called"]
         pub struct $builder<T $(, const $arity: usize = $children)?, M = $crate::meter::NoMeter> {
@@ -128,10 +105,16 @@ macro_rules! timer_builder {
                 $builder { $($slots,)? start, capacity, meter, value }
             }
 
-            $(#[$build_doc])*
-            pub fn build(self) -> ::core::result::Result<$timer<T $(, $arity)?, M>, $error> {
+            /// Builds the structure. O(1) plus the allocation.
+            ///
+            /// # Errors
+            ///
+            /// If a setting is not in the range that the documentation of its method gives.
+            pub fn build(
+                self,
+            ) -> ::core::result::Result<$timer<T $(, $arity)?, M>, $crate::ConfigError> {
                 $(let $slots = $check(self.$slots)?;)?
-                let capacity = $crate::CapacityError::check(self.capacity)?;
+                let capacity = $crate::ConfigError::check_capacity(self.capacity)?;
                 Ok($timer::with_parts($($slots,)? self.start, capacity, self.meter))
             }
         }
@@ -177,6 +160,11 @@ macro_rules! timer_builder {
         }
 
         impl<T $(, const $arity: usize)?, M: $crate::meter::Meter> $timer<T $(, $arity)?, M> {
+            /// The meter that counts the work.
+            pub fn meter(&self) -> &M {
+                &self.meter
+            }
+
             pub(crate) fn with_meter(meter: M) -> Self {
                 Self::with_parts(
                     // An invalid default does not compile.

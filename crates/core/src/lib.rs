@@ -7,6 +7,7 @@ extern crate alloc;
 pub mod arena;
 pub mod backend;
 mod builder;
+pub mod hash;
 mod id;
 pub mod linked;
 pub mod lists;
@@ -15,11 +16,10 @@ pub mod occupied;
 pub mod ordered;
 pub mod overdue;
 pub mod segments;
-
 mod slots;
 pub mod stack;
 mod timer;
 
 pub use id::TimerId;
-pub use slots::{CapacityError, SlotCount, SlotCountError, WheelError};
+pub use slots::{ConfigError, SlotCount};
 pub use timer::{Expired, Tick, Timer, fire_due};

@@ -100,14 +100,18 @@ macro_rules! linked_timers {
 /// In addition to the fields of [`linked_timers!`](crate::linked_timers) the wheel has `next:
 /// Tick`, before which no slot needs a visit, `hand: Tick`, the tick up to which all slots were
 /// visited, `overdue: Overdue<M>` and `meter: M`. Its method `take_due` removes the earliest timer
-/// that is due at `now` from its list, and returns its place.
+/// that is due at `now` from its list, and returns its place. Overdue timers are not considered.
 #[macro_export]
 macro_rules! linked_expiry {
     ($(#[$pop_expired:meta])* pop_expired) => {
         $(#[$pop_expired])*
         fn pop_expired(&mut self, now: $crate::Tick) -> Option<$crate::Expired<T>> {
             self.now = self.now.max(now);
-            let place = self.take_due()?;
+            self.meter.tally($crate::meter::Work::Comparison, 1);
+            let Some(place) = self.overdue.pop().or_else(|| self.take_due()) else {
+                self.hand = self.now;
+                return None;
+            };
             self.timers.expire(place)
         }
 

@@ -53,7 +53,6 @@ impl Ends {
         self.first == NONE
     }
 
-    /// Returns `true` if the list has both ends or neither.
     #[inline]
     fn are_consistent(&self) -> bool {
         (self.first == NONE) == (self.last == NONE)

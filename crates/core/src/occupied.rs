@@ -6,7 +6,6 @@ use crate::meter::{Meter, Work};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of bits of a word.
 const WORD: usize = u64::BITS as usize;
 
 /// One bit for each slot of a wheel.
@@ -19,7 +18,7 @@ const WORD: usize = u64::BITS as usize;
 /// assert_eq!(occupied.next(5, 256, &NoMeter), Some(2));
 /// assert_eq!(occupied.next(8, 256, &NoMeter), Some(255));
 /// assert_eq!(occupied.next(8, 10, &NoMeter), None);
-/// # Ok::<(), wheelhouse_core::SlotCountError>(())
+/// # Ok::<(), wheelhouse_core::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SlotBitmap {
@@ -78,7 +77,7 @@ mod tests {
     use crate::meter::{CountingMeter, NoMeter};
 
     #[test]
-    fn finds_the_next_occupied_slot_round_the_wheel() -> Result<(), crate::SlotCountError> {
+    fn finds_the_next_occupied_slot_round_the_wheel() -> Result<(), crate::ConfigError> {
         for count in [2, 8, 64, 256] {
             let mut occupied = SlotBitmap::new(SlotCount::new(count)?);
             assert_eq!(occupied.next(1, count, &NoMeter), None);
@@ -98,7 +97,7 @@ mod tests {
         Ok(())
     }
     #[test]
-    fn each_word_that_is_read_counts() -> Result<(), crate::SlotCountError> {
+    fn each_word_that_is_read_counts() -> Result<(), crate::ConfigError> {
         let mut occupied = SlotBitmap::new(SlotCount::new(256)?);
         occupied.set(200);
         for (from, count, words) in [(200, 256, 1), (190, 256, 2), (201, 256, 5), (0, 64, 1)] {

@@ -14,7 +14,7 @@ use core::ops::{Index, IndexMut};
 ///
 /// # Panics
 ///
-/// Indexing, and [`slice`](Self::slice), panic past the end.
+/// Indexing panics past the end.
 ///
 /// ```
 /// use wheelhouse_core::segments::Segments;
@@ -78,14 +78,6 @@ impl<X, const N: usize> Segments<X, N> {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &X> {
         self.segments.iter().flat_map(|segment| segment.iter())
-    }
-
-    /// The `len` elements from `at` on. They must be in one segment, which is so if `len` divides
-    /// both `N` and `at`.
-    #[inline]
-    pub fn slice(&self, at: usize, len: usize) -> &[X] {
-        debug_assert!(at % N + len <= N, "the elements are in one segment");
-        &self.segments[at / N][at % N..][..len]
     }
 
     /// A mutable element; `None` past the end.

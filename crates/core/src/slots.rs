@@ -1,4 +1,4 @@
-//! The validated number of slots of a wheel.
+//! The validated settings of a structure.
 
 use core::fmt;
 
@@ -6,10 +6,10 @@ use core::fmt;
 /// slot of a tick.
 ///
 /// ```
-/// use wheelhouse_core::{SlotCount, SlotCountError};
+/// use wheelhouse_core::{ConfigError, SlotCount};
 ///
 /// assert_eq!(SlotCount::new(256).map(SlotCount::get), Ok(256));
-/// assert_eq!(SlotCount::new(0), Err(SlotCountError::TooFew(0)));
+/// assert_eq!(SlotCount::new(0), Err(ConfigError::TooFewSlots(0)));
 /// assert_eq!(SlotCount::new(100).unwrap_err().to_string(),
 ///     "100 slots: the number of slots must be a power of two (the next one is 128)");
 /// ```
@@ -26,14 +26,14 @@ impl SlotCount {
     ///
     /// # Errors
     ///
-    /// [`SlotCountError`], whose message names the number and a valid one.
-    pub const fn new(slots: usize) -> Result<Self, SlotCountError> {
+    /// [`ConfigError`], whose message names the number and a valid one.
+    pub const fn new(slots: usize) -> Result<Self, ConfigError> {
         if slots < 2 {
-            Err(SlotCountError::TooFew(slots))
+            Err(ConfigError::TooFewSlots(slots))
         } else if slots > Self::MAX {
-            Err(SlotCountError::TooMany(slots))
+            Err(ConfigError::TooManySlots(slots))
         } else if !slots.is_power_of_two() {
-            Err(SlotCountError::NotPowerOfTwo(slots))
+            Err(ConfigError::SlotsNotPowerOfTwo(slots))
         } else {
             // At most 16, since `MAX` is 2^16.
             Ok(Self { bits: slots.trailing_zeros() as u8 })
@@ -54,93 +54,51 @@ impl SlotCount {
     }
 }
 
-/// An invalid number of slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotCountError {
-    /// Fewer than two slots.
-    TooFew(usize),
-    /// More than [`SlotCount::MAX`].
-    TooMany(usize),
-    /// Within the bounds, but not a power of two.
-    NotPowerOfTwo(usize),
-}
-
-impl fmt::Display for SlotCountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::TooFew(slots) => write!(f, "{slots} slots: a wheel needs at least 2"),
-            Self::TooMany(slots) => {
-                write!(f, "{slots} slots: a wheel has at most {}", SlotCount::MAX)
-            }
-            Self::NotPowerOfTwo(slots) => write!(
-                f,
-                "{slots} slots: the number of slots must be a power of two (the next one is {})",
-                slots.next_power_of_two()
-            ),
-        }
-    }
-}
-
-impl core::error::Error for SlotCountError {}
-
-/// An invalid configuration of a wheel.
+/// A setting that a structure cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WheelError {
-    /// The number of slots is invalid.
-    Slots(SlotCountError),
-    /// The capacity is larger than the number of timers that a wheel can hold.
-    Capacity(CapacityError),
+pub enum ConfigError {
+    /// Fewer than two slots.
+    TooFewSlots(usize),
+    /// More than [`SlotCount::MAX`] slots.
+    TooManySlots(usize),
+    /// A number of slots within the bounds, but not a power of two.
+    SlotsNotPowerOfTwo(usize),
+    /// A capacity that is larger than the number of timers that a structure can hold.
+    Capacity(usize),
 }
 
-impl From<CapacityError> for WheelError {
-    fn from(error: CapacityError) -> Self {
-        Self::Capacity(error)
-    }
-}
-
-impl From<SlotCountError> for WheelError {
-    fn from(error: SlotCountError) -> Self {
-        Self::Slots(error)
-    }
-}
-
-impl fmt::Display for WheelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Slots(error) => error.fmt(f),
-            Self::Capacity(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for WheelError {}
-
-/// A capacity that is larger than the number of timers that a structure can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CapacityError(pub usize);
-
-impl CapacityError {
+impl ConfigError {
     /// Returns the capacity if a structure can hold that many timers.
     ///
     /// # Errors
     ///
     /// If it is 2^32 or more.
-    pub fn check(timers: usize) -> Result<usize, Self> {
-        if u32::try_from(timers).is_ok() { Ok(timers) } else { Err(Self(timers)) }
+    pub fn check_capacity(timers: usize) -> Result<usize, Self> {
+        if u32::try_from(timers).is_ok() { Ok(timers) } else { Err(Self::Capacity(timers)) }
     }
 }
 
-impl fmt::Display for CapacityError {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(timers) = self;
-        let most = u32::MAX;
-        write!(
-            f,
-            "a capacity of {timers}: a structure holds at most {most} timers; it grows as needed, \
-             so ask for less"
-        )
+        match *self {
+            Self::TooFewSlots(slots) => write!(f, "{slots} slots: a wheel needs at least 2"),
+            Self::TooManySlots(slots) => {
+                write!(f, "{slots} slots: a wheel has at most {}", SlotCount::MAX)
+            }
+            Self::SlotsNotPowerOfTwo(slots) => write!(
+                f,
+                "{slots} slots: the number of slots must be a power of two (the next one is {})",
+                slots.next_power_of_two()
+            ),
+            Self::Capacity(timers) => write!(
+                f,
+                "a capacity of {timers}: a structure holds at most {} timers; it grows as needed, \
+                 so ask for less",
+                u32::MAX
+            ),
+        }
     }
 }
 
-impl core::error::Error for CapacityError {}
+impl core::error::Error for ConfigError {}

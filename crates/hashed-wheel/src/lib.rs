@@ -6,50 +6,30 @@ extern crate alloc;
 mod wheel;
 
 pub use wheel::HashedWheel;
-pub use wheelhouse_core::{
-    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
-};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::{SlotCount, timer_builder};
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{SlotCount, timer_backend, timer_builder};
 
 /// With a million timers a slot has some 64, of which an insertion passes half.
 const DEFAULT_SLOTS: usize = 16_384;
 
 timer_builder! {
     /// Configures a [`HashedWheel`].
-    ///
-    /// ```
-    /// use wheelhouse_hashed_wheel::{HashedWheel, Timer, WheelError};
-    ///
-    /// let wheel: HashedWheel<&str> = HashedWheel::builder().slots(64).start(1_000).build()?;
-    /// assert_eq!(wheel.now(), 1_000);
-    /// # Ok::<(), WheelError>(())
-    /// ```
     Builder of HashedWheel,
     /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. An insertion passes
     /// n / (2 slots) timers, so choose the number of slots by the number of timers. Each slot takes
     /// 8 bytes.
-    slots: DEFAULT_SLOTS,
-    /// Builds the wheel.
-    ///
-    /// # Errors
-    ///
-    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
-    /// capacity is 2^32 or more.
-    build: SlotCount::new,
+    slots: DEFAULT_SLOTS, SlotCount::new
 }
 
-/// The hashed wheel with 16,384 slots.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
-
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The hashed wheel with 16,384 slots.
+    Definition of HashedWheel<T, M>,
+    Info {
         name: "hashed-wheel",
         structure: "one wheel, sorted slots",
         source: "Varghese & Lauck scheme 5",
-        precision: Precision::Exact,
         max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(n / M + 1), worst O(n)",
@@ -71,11 +51,9 @@ impl Backend for Definition {
                 reschedule: 2.0 + search,
                 fire: 100.0,
                 empty_tick: 4.0,
-                next_wakeup: 0.0,
+                ..Bounds::NONE
             }
         },
-        max_timers: u32::MAX,
-    };
-
-    wheelhouse_core::backend_timer!(HashedWheel<T, M>);
+        ..Info::EXACT
+    }
 }

@@ -32,7 +32,7 @@ pub struct HashedWheel<T, M = NoMeter> {
     /// No timer in a slot is due before it. Never after `now`.
     hand: Tick,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T, M: Meter> HashedWheel<T, M> {
@@ -50,11 +50,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
         }
     }
 
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
-    }
-
     fn slot_of(&self, deadline: Tick) -> usize {
         deadline as usize & (self.slots.len() - 1)
     }
@@ -65,7 +60,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
         timer.map_or(Tick::MAX, |entry| entry.deadline)
     }
 
-    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -92,7 +86,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
         IN_SLOT
     }
 
-    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -103,7 +96,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.vacate(at);
     }
 
-    /// Marks a slot as empty if it has no timers.
     fn vacate(&mut self, at: usize) {
         if self.slots[at].is_empty() {
             self.occupied.clear(at);
@@ -137,12 +129,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         best
     }
 
-    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         if self.next <= self.now {
             let next = self.find();
             self.next = next.map_or(Tick::MAX, |(tick, _)| tick);
@@ -155,7 +142,6 @@ impl<T, M: Meter> HashedWheel<T, M> {
                 return place;
             }
         }
-        self.hand = self.now;
         None
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p wheelhouse-hierarchical-wheel --example microcontroller`
 
-use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Timer, WheelError};
+use wheelhouse_hierarchical_wheel::{ConfigError, HierarchicalWheel, Timer};
 
 const TIMERS: u64 = 200;
 
@@ -22,7 +22,7 @@ fn run(wheel: &mut HierarchicalWheel<u64>) -> u64 {
     retries
 }
 
-fn main() -> Result<(), WheelError> {
+fn main() -> Result<(), ConfigError> {
     let mut wheel =
         HierarchicalWheel::builder().slots_per_level(16).capacity(TIMERS as usize).build()?;
     let mut retries = 0;

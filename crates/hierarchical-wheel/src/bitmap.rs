@@ -18,7 +18,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// The number of bits of a word.
 const WORD: u32 = u64::BITS;
 
 /// A set of slot numbers.
@@ -36,7 +35,6 @@ impl Bitmap {
         Self { words: vec![0; words as usize], summary: vec![0; words.div_ceil(WORD) as usize] }
     }
 
-    /// Adds a slot. O(1).
     #[inline(always)]
     pub(crate) fn insert(&mut self, slot: u32) {
         let word = slot / WORD;
@@ -44,7 +42,6 @@ impl Bitmap {
         self.summary[(word / WORD) as usize] |= 1 << (word % WORD);
     }
 
-    /// Removes a slot. O(1).
     #[inline(always)]
     pub(crate) fn remove(&mut self, slot: u32) {
         let at = slot / WORD;
@@ -62,7 +59,6 @@ impl Bitmap {
         (bit == 1) == (self.words[word as usize] != 0)
     }
 
-    /// Returns `true` if the slot is in the set. O(1).
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.words[(slot / WORD) as usize] >> (slot % WORD) & 1 == 1
@@ -114,26 +110,24 @@ impl Bitmap {
 mod tests {
     use super::*;
     use alloc::collections::BTreeSet;
+    use wheelhouse_conformance::Random;
     use wheelhouse_core::meter::NoMeter;
 
     #[test]
     fn first_is_the_lowest_number_after_any_operations() {
         for slots in [2, 64, 2_048, 1 << 18] {
             let (mut bitmap, mut expected) = (Bitmap::new(slots), BTreeSet::new());
-            let mut state = 1_u64;
+            let mut random = Random::new(1);
             for _ in 0..4_000 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let slot = (state >> 33) as u32 % slots;
-                if state >> 63 == 0 {
+                let slot = random.below(slots.into()) as u32;
+                if random.one_in(2) {
                     bitmap.insert(slot);
                     expected.insert(slot);
                 } else {
-                    let gone =
-                        if state >> 62 & 1 == 0 { Some(slot) } else { expected.first().copied() };
-                    gone.into_iter().for_each(|slot| {
-                        bitmap.remove(slot);
-                        expected.remove(&slot);
-                    });
+                    let first = expected.first().filter(|_| random.one_in(2));
+                    let gone = first.copied().unwrap_or(slot);
+                    bitmap.remove(gone);
+                    expected.remove(&gone);
                 }
                 assert_eq!(bitmap.first(&NoMeter), expected.first().copied());
             }

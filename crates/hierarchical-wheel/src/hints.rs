@@ -87,7 +87,6 @@ impl AllHints {
         self.recent = recent;
     }
 
-    /// The number of hints of a slot.
     pub(crate) fn count(&self, number: u32) -> usize {
         self.hints_of(number).map_or(0, |hints| hints.places.len())
     }

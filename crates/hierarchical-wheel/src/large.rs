@@ -173,7 +173,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         Slot { level, at: tick >> (level * self.bits) }
     }
 
-    /// The first tick of a slot.
     #[inline(always)]
     fn start_of_slot(&self, slot: Slot) -> Tick {
         slot.at << (slot.level * self.bits)

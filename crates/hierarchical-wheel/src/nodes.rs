@@ -11,11 +11,15 @@
 //! Removing a timer takes two stores and no branch, because a list has no ends. Links are four
 //! bytes instead of eight, so a timer with a value of eight bytes takes 32 bytes: half a cache
 //! line.
+//!
+//! This file has the places of timers and their handles, [`rings`] has the links.
+
+mod rings;
+
+pub(crate) use rings::Links;
 
 use crate::{Tick, TimerId};
 use alloc::vec::Vec;
-use core::array;
-use core::hint::black_box;
 use core::mem;
 use core::num::NonZeroU32;
 use wheelhouse_core::arena::Link;
@@ -26,9 +30,6 @@ use wheelhouse_core::stack::Stack;
 /// sentinels of a level that has no slots yet, and in an open slot. It is 2^16 below the maximum
 /// because a digit of up to 65,535 is added to it.
 pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
-
-/// The number of timers of a list that are read ahead.
-const READ_AHEAD: usize = 32;
 
 /// A timer, a sentinel, or a free place.
 #[derive(Clone, Debug)]
@@ -67,24 +68,6 @@ pub(crate) struct LiveTimer<T> {
     pub(crate) arrival: Option<Link>,
     pub(crate) deadline: Tick,
     pub(crate) value: T,
-}
-
-/// The neighbours of a timer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Links {
-    pub(crate) prev: u32,
-    pub(crate) next: u32,
-}
-
-impl Links {
-    /// Placeholder links of a timer that is in no list.
-    pub(crate) const NONE: Self = Self { prev: 0, next: 0 };
-
-    /// Returns `true` if the timer is the only one of its slot: both neighbours are the sentinel.
-    #[inline(always)]
-    pub(crate) fn is_alone(self) -> bool {
-        self.prev == self.next
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -150,7 +133,6 @@ impl<T> Nodes<T> {
         self.sentinels -= count as usize;
     }
 
-    /// Changes the number of a slot.
     pub(crate) fn set_number(&mut self, slot: u32, number: u32) {
         match &mut self.node_mut(slot).body {
             Body::Slot(it) => *it = number,
@@ -174,7 +156,6 @@ impl<T> Nodes<T> {
         self.free.pop()
     }
 
-    /// Returns `true` if the number of places has reached the limit.
     #[inline(always)]
     pub(crate) fn is_at_limit(&self) -> bool {
         self.nodes.len() as u32 >= self.limit
@@ -206,17 +187,9 @@ impl<T> Nodes<T> {
         mem::forget(mem::replace(self.node_mut(id.index()), node));
     }
 
-    /// Returns `true` if a node is a live timer.
     #[inline]
     pub(crate) fn is_timer(&self, at: u32) -> bool {
         matches!(self.node(at).body, Body::Timer(_))
-    }
-
-    /// Sets the neighbours of a node.
-    #[inline(always)]
-    pub(crate) fn set_links(&mut self, at: u32, Links { prev, next }: Links) {
-        let node = self.node_mut(at);
-        (node.prev, node.next) = (prev, next);
     }
 
     /// The timer of a handle; `None` if the handle is stale.
@@ -305,45 +278,6 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Links the timer at `at` as the last one of a slot, except for its own links: it returns
-    /// these, and the caller writes them. `None` if the slot does not exist or is
-    /// [open](Self::open).
-    #[inline(always)]
-    pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
-        // The bounds checks, which Rust makes in any case, detect both: the sentinel of a slot that
-        // does not exist is at or after `OUTSIDE`, and the `prev` of an open slot is `OUTSIDE`.
-        let prev = self.nodes.get(slot as usize)?.prev;
-        self.nodes.get_mut(prev as usize)?.next = at;
-        debug_assert!(!self.is_timer(slot), "a list begins and ends at its sentinel");
-        self.node_mut(slot).prev = at;
-        Some(Links { prev, next: slot })
-    }
-
-    /// Opens a slot: its timers move to the empty list of the sentinel `older`, and no timer can be
-    /// appended to the slot.
-    pub(crate) fn open(&mut self, slot: u32, older: u32) {
-        let Node { prev: last, next: first, .. } = *self.node(slot);
-        debug_assert_ne!(last, OUTSIDE, "a slot opens once");
-        if first != slot {
-            debug_assert!(self.is_empty(older), "the slot that was open before is closed");
-            self.set_links(older, Links { prev: last, next: first });
-            self.node_mut(first).prev = older;
-            self.node_mut(last).next = older;
-        }
-        self.set_links(slot, Links { prev: OUTSIDE, next: slot });
-    }
-
-    pub(crate) fn is_empty(&self, slot: u32) -> bool {
-        self.node(slot).next == slot
-    }
-
-    /// Closes an open slot, which is empty then.
-    pub(crate) fn close_slot(&mut self, slot: u32) {
-        debug_assert_eq!(self.node(slot).prev, OUTSIDE, "the slot is open");
-        debug_assert!(self.is_empty(slot), "no timer comes to an open slot");
-        self.set_links(slot, Links { prev: slot, next: slot });
-    }
-
     /// Sets the deadline of a timer and removes it from its list. Returns its former deadline, its
     /// arrival if it was overdue, and the sentinel of its slot if the slot is empty now; `None` if
     /// the handle is stale.
@@ -364,48 +298,12 @@ impl<T> Nodes<T> {
         Some((from, arrival, self.close(prev, next)))
     }
 
-    /// Removes the first timer of a slot from its list. Returns its place, its deadline, and `true`
-    /// if the slot is empty now.
-    pub(crate) fn take_first(&mut self, slot: u32) -> (u32, Tick, bool) {
-        let at = self.node(slot).next;
-        let (next, deadline) = self.next(at);
-        (at, deadline, self.close(slot, next).is_some())
-    }
-
-    /// Links the neighbours of a timer that leaves. If both are the same node, it is the sentinel:
-    /// it is returned, because its slot is empty now. (An overdue timer is its own neighbour, so
-    /// this writes only its own links. The caller ignores the result.)
-    #[inline(always)]
-    fn close(&mut self, prev: u32, next: u32) -> Option<u32> {
-        debug_assert_eq!(self.node(prev).next, self.node(next).prev, "both link to the timer");
-        self.node_mut(prev).next = next;
-        self.node_mut(next).prev = prev;
-        (prev == next).then_some(prev)
-    }
-
     #[inline(always)]
     pub(crate) fn number(&self, slot: u32) -> u32 {
         match self.node(slot).body {
             Body::Slot(number) => number,
             Body::Timer(_) => unreachable!("a sentinel is no timer"),
         }
-    }
-
-    /// Empties a slot. Returns its former first timer, from which [`next`](Self::next) leads to the
-    /// other timers and then to the slot itself.
-    #[inline]
-    pub(crate) fn take_list(&mut self, slot: u32) -> u32 {
-        debug_assert_ne!(self.node(slot).prev, OUTSIDE, "an open slot has no timers");
-        let sentinel = self.node_mut(slot);
-        sentinel.prev = slot;
-        mem::replace(&mut sentinel.next, slot)
-    }
-
-    /// The node behind a timer, and the deadline of the timer.
-    #[inline]
-    pub(crate) fn next(&self, at: u32) -> (u32, Tick) {
-        debug_assert!(self.is_timer(at), "only a timer has a deadline");
-        (self.node(at).next, self.deadline_at(at))
     }
 
     /// The deadline of the timer at a place; 0 if the place has no timer.
@@ -415,59 +313,6 @@ impl<T> Nodes<T> {
             Body::Timer(timer) => timer.deadline,
             Body::Slot(_) => 0,
         }
-    }
-
-    /// Reads the first timers of the lists of slots with consecutive sentinels, one timer of each
-    /// list in turn. So no read waits for a read of another list.
-    pub(crate) fn read_lists<const LISTS: usize>(&self, first: u32) {
-        let mut at: [u32; LISTS] = array::from_fn(|n| first + n as u32);
-        for _ in 0..READ_AHEAD {
-            let mut ended = 0;
-            for (slot, at) in (first..).zip(&mut at) {
-                let next = self.node(*at).next;
-                if next == slot {
-                    ended += 1;
-                } else {
-                    *at = next;
-                }
-            }
-            if ended == LISTS {
-                break;
-            }
-        }
-        // Keeps the compiler from removing the reads, whose results are not used.
-        black_box(at);
-    }
-
-    /// The node behind a node.
-    #[cfg(test)]
-    pub(crate) fn following(&self, at: u32) -> u32 {
-        self.node(at).next
-    }
-
-    /// The node in front of a node.
-    #[inline(always)]
-    pub(crate) fn prev(&self, at: u32) -> u32 {
-        self.node(at).prev
-    }
-
-    /// Links a timer as the first one of a slot, which must not be open. Returns `true` if the slot
-    /// was empty.
-    #[inline(always)]
-    pub(crate) fn prepend(&mut self, slot: u32, at: u32) -> bool {
-        debug_assert_ne!(self.node(slot).prev, OUTSIDE, "no timer comes to an open slot");
-        let next = mem::replace(&mut self.node_mut(slot).next, at);
-        self.node_mut(next).prev = at;
-        self.set_links(at, Links { prev: slot, next });
-        next == slot
-    }
-
-    /// Makes this timer the last one of the slot's list. If `at` is the sentinel itself, the list
-    /// is empty.
-    #[inline]
-    pub(crate) fn cut_after(&mut self, slot: u32, at: u32) {
-        self.node_mut(slot).prev = at;
-        self.node_mut(at).next = slot;
     }
 }
 

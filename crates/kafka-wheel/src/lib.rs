@@ -3,16 +3,13 @@
 
 extern crate alloc;
 
-mod level;
 mod wheel;
 
 pub use wheel::KafkaWheel;
-pub use wheelhouse_core::{
-    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
-};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::{SlotCount, timer_builder};
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{SlotCount, timer_backend, timer_builder};
 
 /// The number of slots in Kafka.
 const DEFAULT_SLOTS: usize = 20;
@@ -21,46 +18,33 @@ timer_builder! {
     /// Configures a [`KafkaWheel`].
     ///
     /// ```
-    /// use wheelhouse_kafka_wheel::{KafkaWheel, SlotCountError, Timer, WheelError};
+    /// use wheelhouse_kafka_wheel::{ConfigError, KafkaWheel};
     ///
-    /// let wheel: KafkaWheel<&str> = KafkaWheel::builder().slots(60).start(1_000).build()?;
-    /// assert_eq!(wheel.now(), 1_000);
-    ///
+    /// assert!(KafkaWheel::<&str>::builder().slots(60).build().is_ok());
     /// let refused = KafkaWheel::<&str>::builder().slots(1).build();
-    /// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::TooFew(1)));
-    /// # Ok::<(), WheelError>(())
+    /// assert_eq!(refused.unwrap_err(), ConfigError::TooFewSlots(1));
     /// ```
     Builder of KafkaWheel,
     /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need not
     /// be a power of two. More slots mean fewer levels. Each slot takes 8 bytes.
-    slots: DEFAULT_SLOTS,
-    /// Builds the wheel.
-    ///
-    /// # Errors
-    ///
-    /// If the number of slots is less than 2 or more than 65,536, or if the capacity is 2^32 or
-    /// more.
-    build: checked,
+    slots: DEFAULT_SLOTS, checked
 }
 
 /// Checks a number of slots, which need not be a power of two.
-const fn checked(slots: usize) -> Result<usize, SlotCountError> {
+const fn checked(slots: usize) -> Result<usize, ConfigError> {
     match SlotCount::new(slots) {
-        Ok(_) | Err(SlotCountError::NotPowerOfTwo(_)) => Ok(slots),
+        Ok(_) | Err(ConfigError::SlotsNotPowerOfTwo(_)) => Ok(slots),
         Err(error) => Err(error),
     }
 }
 
-/// The wheel of Kafka, with 20 slots a level.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
-
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The wheel of Kafka, with 20 slots a level.
+    Definition of KafkaWheel<T, M>,
+    Info {
         name: "kafka-wheel",
         structure: "wheels created on demand, a delay queue of slots",
         source: "Kafka's purgatory; Varghese & Lauck scheme 7",
-        precision: Precision::Exact,
         // At most 15 levels, because 20^15 is larger than `u64::MAX`.
         max_idle_wakeups: 14,
         costs: Costs {
@@ -78,10 +62,8 @@ impl Backend for Definition {
             reschedule: 14.0,
             fire: 45.0,
             empty_tick: 15.0,
-            next_wakeup: 0.0,
+            ..Bounds::NONE
         },
-        max_timers: u32::MAX,
-    };
-
-    wheelhouse_core::backend_timer!(KafkaWheel<T, M>);
+        ..Info::EXACT
+    }
 }

@@ -1,6 +1,5 @@
 //! The wheels, and the queue of their slots that drives them.
 
-use crate::level::Level;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -34,7 +33,43 @@ pub struct KafkaWheel<T, M = NoMeter> {
     /// The tick that slots are counted from. It is never after `now`.
     hand: Tick,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
+}
+
+/// A wheel whose slots have `width` ticks each. It covers as many slots as it has, starting with
+/// the slot of the hand.
+#[derive(Clone, Debug)]
+struct Level {
+    width: Tick,
+    slots: Vec<Ends>,
+}
+
+impl Level {
+    /// The lowest wheel, with slots of one tick.
+    fn lowest(slots: usize) -> Self {
+        Self { width: 1, slots: alloc::vec![Ends::EMPTY; slots] }
+    }
+
+    /// The wheel above this one. Its slots are as wide as this whole wheel. If that width
+    /// overflows, it is saturated, and the wheel still covers all ticks.
+    fn above(&self) -> Self {
+        let width = self.width.saturating_mul(self.slots.len() as Tick);
+        Self { width, slots: alloc::vec![Ends::EMPTY; self.slots.len()] }
+    }
+
+    /// Returns `true` if this wheel has a slot for a deadline, which must not be before the hand.
+    fn reaches(&self, deadline: Tick, hand: Tick) -> bool {
+        deadline / self.width - hand / self.width < self.slots.len() as Tick
+    }
+
+    fn slot(&mut self, deadline: Tick) -> &mut Ends {
+        let count = self.slots.len() as Tick;
+        &mut self.slots[(deadline / self.width % count) as usize]
+    }
+
+    fn start_of(&self, deadline: Tick) -> Tick {
+        deadline - deadline % self.width
+    }
 }
 
 impl<T, M: Meter> KafkaWheel<T, M> {
@@ -50,11 +85,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             now: start,
             meter,
         }
-    }
-
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
     }
 
     /// The index of the level that a deadline belongs to, seen from the hand. Creates missing
@@ -86,7 +116,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         self.levels[number].slot(deadline)
     }
 
-    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -99,7 +128,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         Link::MIN.saturating_add(number as u32)
     }
 
-    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -142,12 +170,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         while let Some((start, Reverse(number))) =
             self.queue.first().map(|first| first.key).filter(|(start, _)| *start <= self.now)
         {
@@ -167,7 +190,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             self.demote(start, number);
         }
         self.next = self.queue.first().map_or(Tick::MAX, |first| first.key.0);
-        self.hand = self.now;
         None
     }
 }

@@ -53,14 +53,12 @@ impl Level {
         (self.ended_before(tick) % SLOTS) as usize
     }
 
-    /// Appends a timer to the slot of its deadline.
     pub(crate) fn push_back(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
         let at = self.slot_at(deadline);
         self.occupied |= 1 << at;
         lists.push_back(&mut self.slots[at], place);
     }
 
-    /// Removes a timer from the slot of its deadline.
     pub(crate) fn remove(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
         let at = self.slot_at(deadline);
         lists.remove(&mut self.slots[at], place);

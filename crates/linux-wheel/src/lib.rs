@@ -7,31 +7,21 @@ mod level;
 mod wheel;
 
 pub use wheel::LinuxWheel;
-pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::timer_builder;
+use wheelhouse_core::backend::{Bounds, Costs, Info, Precision};
+use wheelhouse_core::{timer_backend, timer_builder};
 
 timer_builder! {
     /// Configures a [`LinuxWheel`]. The slots and levels are fixed, as in Linux, because the bound
     /// on the lateness follows from them.
-    ///
-    /// ```
-    /// use wheelhouse_linux_wheel::{CapacityError, LinuxWheel, Timer};
-    ///
-    /// let wheel: LinuxWheel<&str> = LinuxWheel::builder().start(1_000).capacity(10_000).build()?;
-    /// assert_eq!(wheel.now(), 1_000);
-    /// # Ok::<(), CapacityError>(())
-    /// ```
     Builder of LinuxWheel
 }
 
-/// The wheel of Linux: 64 slots a level, each level 8 times as coarse as the one below.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
-
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The wheel of Linux: 64 slots a level, each level 8 times as coarse as the one below.
+    Definition of LinuxWheel<T, M>,
+    Info {
         name: "linux-wheel",
         structure: "levels of wheels without cascades",
         source: "Linux since 4.8, kernel/time/timer.c",
@@ -55,8 +45,6 @@ impl Backend for Definition {
             empty_tick: 7.0,
             next_wakeup: 6.0,
         },
-        max_timers: u32::MAX,
-    };
-
-    wheelhouse_core::backend_timer!(LinuxWheel<T, M>);
+        ..Info::EXACT
+    }
 }

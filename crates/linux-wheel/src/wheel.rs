@@ -25,7 +25,7 @@ pub struct LinuxWheel<T, M = NoMeter> {
     /// ended, and those that were overdue when they were inserted.
     due: Ends,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T> LinuxWheel<T> {
@@ -56,12 +56,6 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         }
     }
 
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
-    }
-
-    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         self.meter.tally(Work::Link, LINKS_IN);
         let number = level_of(deadline.saturating_sub(self.now));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::backend::{Backend, Costs, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -91,23 +91,13 @@ impl Backend for OracleDefinition {
         name: "oracle",
         structure: "ordered map (B-tree) and hash map",
         source: "the contract, written down",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",
             reschedule: "O(log n)",
             fire: "O(log n)",
         },
-        bounds: |_| Bounds {
-            insert: 0.0,
-            cancel: 0.0,
-            reschedule: 0.0,
-            fire: 0.0,
-            empty_tick: 0.0,
-            next_wakeup: 0.0,
-        },
+        ..Info::EXACT
     };
 
     type Timer<T, M: Meter> = Oracle<T>;

@@ -1,6 +1,6 @@
-//! The delay of a timer, and the hash that finds its queue.
+//! The delay of a timer.
 
-use core::hash::{BuildHasherDefault, Hash, Hasher};
+use core::hash::{Hash, Hasher};
 use wheelhouse_core::Tick;
 
 /// The distance from the tick of the insertion to the deadline, which may be before it.
@@ -33,38 +33,12 @@ impl Hash for Delay {
     }
 }
 
-/// Hashes a delay by one multiplication. Both halves of the product are mixed, because the low bits
-/// of round delays, such as 4,096 or 30,000, are all zero.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DelayHasher(u64);
-
-pub(crate) type HashDelay = BuildHasherDefault<DelayHasher>;
-
-/// 2^64 divided by the golden ratio, and odd.
-const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15;
-
-impl Hasher for DelayHasher {
-    #[inline]
-    fn write_u64(&mut self, ticks: u64) {
-        let product = u128::from(ticks) * FACTOR;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("a delay is hashed as one number");
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::collections::BTreeSet;
     use core::hash::BuildHasher;
+    use wheelhouse_core::hash::HashNumbers;
 
     #[test]
     fn a_delay_gives_the_tick_of_the_insertion_back() {
@@ -73,10 +47,7 @@ mod tests {
             let delay = Delay::between(inserted, deadline);
             assert_eq!(delay.inserted(deadline), inserted, "from {inserted} to {deadline}");
         }
-    }
-
-    #[test]
-    fn the_same_distance_ahead_and_behind_are_two_delays() {
+        // The same distance ahead and behind are two delays.
         assert_ne!(Delay::between(10, 3), Delay::between(3, 10));
         assert_eq!(Delay::between(10, 3), Delay::between(107, 100));
         assert_eq!(Delay::between(5, 5), Delay::between(9, 9));
@@ -86,7 +57,7 @@ mod tests {
     #[test]
     fn round_delays_have_different_low_bits() {
         for unit in [1, 10, 1_000, 1 << 12, 60_000, 1 << 32] {
-            let hash = |n: u64| HashDelay::default().hash_one(Delay::between(0, n * unit));
+            let hash = |n: u64| HashNumbers::default().hash_one(Delay::between(0, n * unit));
             let buckets: BTreeSet<u64> = (0..512).map(|n| hash(n) % 1_024).collect();
             // Random hashes would occupy some 403 buckets.
             assert!(buckets.len() > 350, "multiples of {unit}: {} buckets", buckets.len());

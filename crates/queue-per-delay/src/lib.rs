@@ -7,28 +7,15 @@ mod delay;
 mod queues;
 
 pub use queues::QueuePerDelay;
-pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::timer_builder;
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{timer_backend, timer_builder};
 
 timer_builder! {
     /// Configures a [`QueuePerDelay`]. The capacity allocates no memory for queues.
-    ///
-    /// ```
-    /// use wheelhouse_queue_per_delay::{CapacityError, QueuePerDelay, Timer};
-    ///
-    /// let builder = QueuePerDelay::builder().start(1_000).capacity(100);
-    /// let timeouts: QueuePerDelay<&str> = builder.build()?;
-    /// assert_eq!(timeouts.now(), 1_000);
-    /// # Ok::<(), CapacityError>(())
-    /// ```
     Builder of QueuePerDelay
 }
-
-/// The queue-per-delay structure.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
 
 /// With uniform delays nearly every timer has its own queue, so each call searches the ordered map
 /// of the heads, which is a B-tree. A node has about eight keys, and half of them are compared one
@@ -43,19 +30,17 @@ fn bounds(n: u64) -> Bounds {
         cancel: 2.0 + search,
         reschedule: 6.0 + 2.0 * search,
         fire: 3.5,
-        empty_tick: 1.0,
-        next_wakeup: 0.0,
+        ..Bounds::NONE
     }
 }
 
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The queue-per-delay structure.
+    Definition of QueuePerDelay<T, M>,
+    Info {
         name: "queue-per-delay",
         structure: "a FIFO queue for each delay, an ordered map of their heads",
         source: "libevent's common timeouts; Node.js, Envoy",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1), O(log d) to a new queue",
             cancel: "O(1), O(log d) for the first of a queue",
@@ -63,7 +48,6 @@ impl Backend for Definition {
             fire: "O(log d)",
         },
         bounds,
-    };
-
-    wheelhouse_core::backend_timer!(QueuePerDelay<T, M>);
+        ..Info::EXACT
+    }
 }

@@ -1,10 +1,11 @@
 //! The queues, the map that finds them by delay, and the order of their heads.
 
-use crate::delay::{Delay, HashDelay};
+use crate::delay::Delay;
 use alloc::collections::BTreeMap;
 use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::hash::HashNumbers;
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
@@ -22,11 +23,11 @@ pub struct QueuePerDelay<T, M = NoMeter> {
     lists: Lists,
     /// No queue is empty between two calls.
     queues: Arena<Queue>,
-    by_delay: IndexMap<Delay, u32, HashDelay>,
+    by_delay: IndexMap<Delay, u32, HashNumbers>,
     /// The queues in the order of their first timers.
     heads: BTreeMap<Metered<Head, M>, u32>,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 /// The timers of one delay in the order of insertion. The clock does not run back, so this is the
@@ -45,7 +46,6 @@ struct Head {
     inserted: Tick,
 }
 
-/// The link of the timers of a queue.
 #[inline]
 fn link_to(queue: u32) -> Link {
     Link::MIN.saturating_add(queue)
@@ -57,16 +57,11 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
             timers: Arena::with_capacity(capacity),
             lists: Lists::new(),
             queues: Arena::new(),
-            by_delay: IndexMap::with_hasher(HashDelay::default()),
+            by_delay: IndexMap::with_hasher(HashNumbers::default()),
             heads: BTreeMap::new(),
             now: start,
             meter,
         }
-    }
-
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
     }
 
     /// The number of queues, which is the number of distinct delays of the live timers. O(1). If it
@@ -171,7 +166,6 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         debug_assert_eq!(self.queues.len(), self.by_delay.len());
     }
 
-    /// The earliest deadline.
     #[inline]
     fn earliest(&self) -> Option<Tick> {
         self.heads.first_key_value().map(|(head, _)| head.key.deadline)

@@ -31,25 +31,20 @@ fn play<T: Timer<u64> + Clone>(what: &str, make: impl Fn() -> T, calls: usize) {
     println!("{what}: {played} sequences of up to {calls} calls in {:.1?}", start.elapsed());
 }
 
-/// A backend in its default configuration. A wheel with thousands of slots takes long to clone, so
-/// its sequences are one call shorter.
-macro_rules! defaults {
-    ($calls:expr, $($backend:ty,)+) => {
-        $({
-            let name = <$backend as Backend>::INFO.name;
-            let is_wide = ["round-wheel", "single-wheel", "hashed-wheel"].contains(&name);
-            let calls = if is_wide { $calls - 1 } else { $calls };
-            play(name, <$backend as Backend>::build::<u64, NoMeter>, calls);
-        })+
-    };
-}
-
-macro_rules! short_defaults {
-    ($($backends:tt)+) => { defaults!(SHORT, $($backends)+) };
-}
-
-macro_rules! long_defaults {
-    ($($backends:tt)+) => { defaults!(LONG, $($backends)+) };
+/// Each backend in its default configuration. A wheel with thousands of slots takes long to clone,
+/// so its sequences are one call shorter.
+fn play_defaults(calls: usize) {
+    macro_rules! defaults {
+        ($($backend:ty,)+) => {
+            $({
+                let name = <$backend as Backend>::INFO.name;
+                let is_wide = ["round-wheel", "single-wheel", "hashed-wheel"].contains(&name);
+                let calls = if is_wide { calls - 1 } else { calls };
+                play(name, <$backend as Backend>::build::<u64, NoMeter>, calls);
+            })+
+        };
+    }
+    wheelhouse_registry::for_each_backend!(defaults);
 }
 
 /// Each wheel with 2 and with 4 slots.
@@ -76,7 +71,7 @@ fn play_wheels(start: Tick, calls: usize) {
 
 #[test]
 fn every_backend_has_the_oracles_answers() {
-    wheelhouse_registry::for_each_backend!(short_defaults);
+    play_defaults(SHORT);
 }
 
 #[test]
@@ -97,7 +92,7 @@ fn small_wheels_are_right_from_before_the_last_tick() {
 #[test]
 #[ignore = "takes more than ten minutes in a release build: run it by hand"]
 fn sequences_of_one_more_call_are_right() {
-    wheelhouse_registry::for_each_backend!(long_defaults);
+    play_defaults(LONG);
     for start in [FIRST, BORDER, LAST] {
         play_wheels(start, LONG);
     }

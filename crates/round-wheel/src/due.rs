@@ -39,7 +39,6 @@ impl DueQueue {
         link.get() & IN_QUEUE != 0
     }
 
-    /// The deadline of the first timer.
     #[inline]
     pub(crate) fn earliest(&self) -> Option<Tick> {
         self.timers.get(self.read).map(|timer| timer.deadline)
@@ -73,7 +72,6 @@ impl DueQueue {
         }
     }
 
-    /// Removes the first timer and returns it.
     #[inline]
     pub(crate) fn pop(&mut self, meter: &impl Meter) -> Option<Waiting> {
         let first = *self.timers.get(self.read)?;
@@ -84,7 +82,6 @@ impl DueQueue {
         Some(first)
     }
 
-    /// Removes a timer at any position.
     pub(crate) fn remove<E>(
         &mut self,
         link: Link,

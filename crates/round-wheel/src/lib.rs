@@ -8,44 +8,23 @@ mod slots;
 mod wheel;
 
 pub use wheel::RoundWheel;
-pub use wheelhouse_core::{
-    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
-};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
 use slots::BLOCK;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::{SlotCount, timer_builder};
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{SlotCount, timer_backend, timer_builder};
 
 /// With a million timers a slot has some 64, which are read in a few hundred nanoseconds.
 const DEFAULT_SLOTS: usize = 16_384;
 
 timer_builder! {
     /// Configures a [`RoundWheel`].
-    ///
-    /// ```
-    /// use wheelhouse_round_wheel::{RoundWheel, Timer, WheelError};
-    ///
-    /// let wheel: RoundWheel<&str> = RoundWheel::builder().slots(64).start(1_000).build()?;
-    /// assert_eq!(wheel.now(), 1_000);
-    /// # Ok::<(), WheelError>(())
-    /// ```
     Builder of RoundWheel,
     /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. A tick reads n /
     /// slots entries, so choose the number of slots by the number of timers. Each slot takes 40
     /// bytes, and may keep up to 64 more once it has had a timer.
-    slots: DEFAULT_SLOTS,
-    /// Builds the wheel.
-    ///
-    /// # Errors
-    ///
-    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
-    /// capacity is 2^32 or more.
-    build: SlotCount::new,
+    slots: DEFAULT_SLOTS, SlotCount::new
 }
-
-/// The round wheel with its default number of slots.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
 
 /// The cost of scheme 6: all timers of a slot are read whenever one of them fires. The slack is for
 /// slots with more timers than the average, and for holes. A call that advances by more than a turn
@@ -64,14 +43,13 @@ fn bounds(n: u64) -> Bounds {
     }
 }
 
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The round wheel with its default number of slots.
+    Definition of RoundWheel<T, M>,
+    Info {
         name: "round-wheel",
         structure: "one wheel with rounds, unsorted slots",
         source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
-        precision: Precision::Exact,
-        max_idle_wakeups: 0,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1), worst O(k)",
             cancel: "O(1), worst O(k)",
@@ -79,7 +57,6 @@ impl Backend for Definition {
             fire: "O(1 + n/M), worst O(n)",
         },
         bounds,
-    };
-
-    wheelhouse_core::backend_timer!(RoundWheel<T, M>);
+        ..Info::EXACT
+    }
 }

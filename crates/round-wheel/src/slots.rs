@@ -43,13 +43,11 @@ impl Waiting {
     }
 }
 
-/// The link of a timer at a position of an array.
 #[inline]
 pub(crate) fn link_to(position: usize) -> Link {
     Link::MIN.saturating_add(position as u32)
 }
 
-/// The position of a timer with this link.
 #[inline]
 pub(crate) fn position_of(link: Link) -> usize {
     link.get() as usize - 1
@@ -226,7 +224,6 @@ impl Slots {
         BLOCK.min(self.slots.len()) - at % BLOCK
     }
 
-    /// The bound of the block of a slot.
     #[inline]
     pub(crate) fn bound(&self, at: usize) -> Tick {
         self.blocks[at / BLOCK].bound
@@ -333,7 +330,7 @@ mod tests {
 
     #[test]
     fn finds_the_next_due_timer_across_the_end_of_the_wheel()
-    -> Result<(), wheelhouse_core::SlotCountError> {
+    -> Result<(), wheelhouse_core::ConfigError> {
         for count in [2, 8, 64, 256_u64] {
             for only in 1..=3 * count {
                 let mut slots = Slots::new(SlotCount::new(count as usize)?);

@@ -6,7 +6,7 @@ use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer};
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer, fire_due};
 
 /// One timing wheel with rounds. The [crate documentation](crate) describes the structure and its
 /// costs.
@@ -28,7 +28,7 @@ pub struct RoundWheel<T, M = NoMeter> {
     /// queue with the same deadline.
     overdue: Overdue<M>,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T, M: Meter> RoundWheel<T, M> {
@@ -44,12 +44,6 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
-    }
-
-    /// Links the timer at a place according to its deadline, and returns its link.
     #[inline(always)]
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline > self.now {
@@ -62,7 +56,6 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Unlinks a timer from the list or map that its link and deadline determine.
     #[inline(always)]
     fn unlink(&mut self, _: u32, link: Link, deadline: Tick) {
         // The hand has collected all timers up to `now`, so no slot has this one.
@@ -194,14 +187,6 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.due.tidy(&mut self.timers, &self.meter);
     }
 
-    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds little code
-    /// for a tick at which nothing is due.
-    #[inline(never)]
-    fn advance_due(&mut self, now: Tick, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
-        core::iter::from_fn(|| self.pop_expired(now)).map(on_expiry).count()
-    }
-
-    /// Unlinks the earliest timer that is due, and returns its place.
     #[inline]
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
@@ -265,9 +250,10 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
     /// if no timer is due.
     #[inline]
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         if !self.is_idle_at(now) {
-            return self.advance_due(now, &mut on_expiry);
+            self.turn(now);
+            return fire_due(self, on_expiry);
         }
         self.meter.tally(Work::Comparison, 1);
         self.now = self.now.max(now);

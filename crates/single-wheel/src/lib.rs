@@ -3,54 +3,32 @@
 
 extern crate alloc;
 
-mod out_of_range;
 mod wheel;
 
-pub use out_of_range::OutOfRange;
-pub use wheel::SingleWheel;
-pub use wheelhouse_core::{
-    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
-};
+pub use wheel::{OutOfRange, SingleWheel};
+pub use wheelhouse_core::{ConfigError, Expired, Tick, Timer, TimerId};
 
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::{SlotCount, timer_builder};
+use wheelhouse_core::backend::{Bounds, Costs, Info};
+use wheelhouse_core::{SlotCount, timer_backend, timer_builder};
 
 /// Four seconds if a tick is a millisecond. Takes 32 KB.
 const DEFAULT_SLOTS: usize = 4_096;
 
 timer_builder! {
     /// Configures a [`SingleWheel`].
-    ///
-    /// ```
-    /// use wheelhouse_single_wheel::{SingleWheel, Timer, WheelError};
-    ///
-    /// let wheel: SingleWheel<&str> = SingleWheel::builder().slots(64).start(1_000).build()?;
-    /// assert_eq!(wheel.now(), 1_000);
-    /// # Ok::<(), WheelError>(())
-    /// ```
     Builder of SingleWheel,
     /// The number of slots, a power of two from 2 to 65,536; 4,096 by default. A slot is one tick,
     /// so choose the number by the longest common delay. Each slot takes 8 bytes.
-    slots: DEFAULT_SLOTS,
-    /// Builds the wheel.
-    ///
-    /// # Errors
-    ///
-    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
-    /// capacity is 2^32 or more.
-    build: SlotCount::new,
+    slots: DEFAULT_SLOTS, SlotCount::new
 }
 
-/// The single wheel with 4,096 slots.
-#[derive(Clone, Copy, Debug)]
-pub struct Definition;
-
-impl Backend for Definition {
-    const INFO: Info = Info {
+timer_backend! {
+    /// The single wheel with 4,096 slots.
+    Definition of SingleWheel<T, M>,
+    Info {
         name: "single-wheel",
         structure: "one wheel with a slot per tick, overflow lists",
         source: "Varghese & Lauck scheme 4; logic simulators",
-        precision: Precision::Exact,
         max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(1), past the range O(log t)",
@@ -69,8 +47,6 @@ impl Backend for Definition {
             empty_tick: 2.0,
             next_wakeup: (DEFAULT_SLOTS / 64 + 1) as f64,
         },
-        max_timers: u32::MAX,
-    };
-
-    wheelhouse_core::backend_timer!(SingleWheel<T, M>);
+        ..Info::EXACT
+    }
 }

@@ -1,6 +1,5 @@
 //! The wheel: the slots from the hand on, and the overflow lists of the timers past them.
 
-use crate::out_of_range::OutOfRange;
 use alloc::collections::btree_map::{BTreeMap, Entry as Turn};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
@@ -39,7 +38,7 @@ pub struct SingleWheel<T, M = NoMeter> {
     /// Before this tick, no timer in a slot is due and no turn with an overflow list begins.
     next: Tick,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 /// The overflow list of one turn.
@@ -78,11 +77,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
             now: start,
             meter,
         }
-    }
-
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
     }
 
     /// The range of the wheel in ticks: the number of slots.
@@ -127,7 +121,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         deadline & !(self.range() - 1)
     }
 
-    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -156,7 +149,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.lists.push_back(&mut overflow.timers, place);
     }
 
-    /// Removes a timer from the overflow list of its turn.
     #[inline(never)]
     fn leave_overflow(&mut self, place: u32, deadline: Tick) {
         // If the timer is between two others, the ends of the list do not change, so the list need
@@ -176,7 +168,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -190,7 +181,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.vacate(at);
     }
 
-    /// Marks a slot as empty if it has no timers.
     fn vacate(&mut self, at: usize) {
         if self.slots[at].is_empty() {
             self.occupied.clear(at);
@@ -204,7 +194,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         Some(self.hand + distance as Tick)
     }
 
-    /// The next stop of the hand.
     fn find_next(&self) -> Option<Next> {
         let slot = self.next_slot().map(|tick| Next::Slot(tick, self.slot_of(tick)));
         // A turn begins before the slots of its ticks are visited, so its list moves to the slots
@@ -236,12 +225,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
-        self.meter.tally(Work::Comparison, 1);
-        if !self.overdue.is_empty() {
-            return self.overdue.pop();
-        }
         while self.next <= self.now {
             let next = self.find_next();
             self.next = next.map_or(Tick::MAX, Next::tick);
@@ -258,10 +242,33 @@ impl<T, M: Meter> SingleWheel<T, M> {
                 None => break,
             }
         }
-        self.hand = self.now;
         None
     }
 }
+
+/// A deadline is past the range of the wheel. Contains the value that was not inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange<T> {
+    /// The deadline.
+    pub deadline: Tick,
+    /// The range: the number of ticks of the wheel.
+    pub range: Tick,
+    /// The value that was not inserted.
+    pub value: T,
+}
+
+impl<T> core::fmt::Display for OutOfRange<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "a deadline of {} is past the {} ticks of the wheel: choose more slots, or use \
+             `insert`, which stores it in an overflow list",
+            self.deadline, self.range
+        )
+    }
+}
+
+impl<T: core::fmt::Debug> core::error::Error for OutOfRange<T> {}
 
 impl Next {
     fn tick(self) -> Tick {

@@ -107,7 +107,6 @@ impl Level {
         nodes.get_mut(at as usize).unwrap_or(&mut self.head)
     }
 
-    /// The deadline of the timer of a node.
     #[inline]
     pub(crate) fn deadline_of(&self, nodes: &[Node], at: u32) -> Tick {
         self.node(nodes, nodes[at as usize].prev).next().deadline
@@ -137,7 +136,6 @@ impl Level {
         if node.next().reaches(deadline) { node.next().at } else { at }
     }
 
-    /// Inserts a node behind another.
     #[inline]
     pub(crate) fn put_in(
         &mut self,

@@ -1,7 +1,9 @@
-//! The timer facility on the levels.
+//! The list of all timers, and the levels above it.
 
 use crate::heights::Heights;
-use crate::levels::Levels;
+use crate::level::{Level, Link, NONE, Node};
+use crate::towers::{Path, Towers};
+use alloc::vec::Vec;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
@@ -12,16 +14,29 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 #[derive(Clone)]
 pub struct SkipList<T, M = NoMeter> {
     arena: Arena<T>,
-    levels: Levels,
+    /// The nodes of level 0, by the timer's index in the arena. `other` is the timer's tower,
+    /// [`NONE`] if it has none.
+    nodes: Vec<Node>,
+    base: Level,
+    towers: Towers,
     heights: Heights,
     now: Tick,
-    meter: M,
+    pub(crate) meter: M,
 }
 
 impl<T, M: Meter> SkipList<T, M> {
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
-        let (arena, levels) = (Arena::with_capacity(capacity), Levels::with_capacity(capacity));
-        Self { arena, levels, heights: Heights::DEFAULT, now: start, meter }
+        Self {
+            arena: Arena::with_capacity(capacity),
+            nodes: Vec::with_capacity(capacity),
+            base: Level::EMPTY,
+            // A quarter of all timers are on level 1, a quarter of those on level 2, and so on:
+            // together a third.
+            towers: Towers::with_capacity(capacity / 3),
+            heights: Heights::DEFAULT,
+            now: start,
+            meter,
+        }
     }
 
     /// Sets the seed of the heights of timers inserted from now on; 1 by default. It affects the
@@ -38,9 +53,42 @@ impl<T, M: Meter> SkipList<T, M> {
         self
     }
 
-    /// The meter that counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
+    /// Inserts a timer on a random number of levels, behind all timers that are due at or before
+    /// its deadline.
+    #[inline]
+    fn link(&mut self, index: u32, deadline: Tick) {
+        let height = self.heights.draw();
+        if index as usize >= self.nodes.len() {
+            self.nodes.resize(index as usize + 1, Node::UNUSED);
+        }
+        let (behind, path) = self.search(deadline);
+        let link = Link { deadline, at: index };
+        let tower = match height {
+            1 => NONE,
+            _ => self.towers.build(&path, height - 1, link, &self.meter),
+        };
+        self.base.put_in(&mut self.nodes, behind, link, tower, &self.meter);
+    }
+
+    /// The last timer due at or before `deadline`, and the search path to it.
+    #[inline]
+    fn search(&self, deadline: Tick) -> (u32, Path) {
+        let last = self.base.last();
+        self.meter.tally(Work::Comparison, 1);
+        if last == NONE || self.base.deadline_of(&self.nodes, last) <= deadline {
+            return (last, self.towers.ends());
+        }
+        let (from, path) = self.towers.search(deadline, &self.meter);
+        (self.base.search(&self.nodes, from, deadline, &self.meter), path)
+    }
+
+    #[inline]
+    fn unlink(&mut self, index: u32) {
+        self.base.take_out(&mut self.nodes, index, &self.meter);
+        let tower = self.nodes[index as usize].other;
+        if tower != NONE {
+            self.towers.pull_down(tower, index, &self.meter);
+        }
     }
 }
 
@@ -52,8 +100,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let id = self.arena.insert(value);
-        let height = self.heights.draw();
-        self.levels.link(id.index(), deadline, height, &self.meter);
+        self.link(id.index(), deadline);
         id
     }
 
@@ -61,7 +108,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let ((), value) = self.arena.remove(id)?;
-        self.levels.unlink(id.index(), &self.meter);
+        self.unlink(id.index());
         Some(value)
     }
 
@@ -71,9 +118,8 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
         if self.arena.get(id).is_none() {
             return false;
         }
-        self.levels.unlink(id.index(), &self.meter);
-        let height = self.heights.draw();
-        self.levels.link(id.index(), deadline, height, &self.meter);
+        self.unlink(id.index());
+        self.link(id.index(), deadline);
         true
     }
 
@@ -81,13 +127,13 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     #[inline]
     fn deadline(&self, id: TimerId) -> Option<Tick> {
         self.arena.get(id)?;
-        Some(self.levels.deadline_of(id.index()))
+        Some(self.base.deadline_of(&self.nodes, id.index()))
     }
 
     /// O(1). Exact.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
-        self.levels.earliest()
+        Some(self.base.first()).filter(|first| first.at != NONE).map(|first| first.deadline)
     }
 
     /// O(1) expected, O(log n) at worst.
@@ -95,8 +141,8 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
-        let first = self.levels.due(self.now)?;
-        self.levels.unlink(first.at, &self.meter);
+        let first = Some(self.base.first()).filter(|first| first.reaches(self.now))?;
+        self.unlink(first.at);
         debug_assert!(self.arena.at(first.at).is_some(), "a timer in the list is live");
         let (id, value) = self.arena.remove_at(first.at)?;
         Some(Expired { id, deadline: first.deadline, value })

@@ -77,7 +77,6 @@ impl Towers {
         tower
     }
 
-    /// Removes the tower of a timer.
     #[inline]
     pub(crate) fn pull_down(&mut self, tower: u32, index: u32, meter: &impl Meter) {
         let mut floors = 0;

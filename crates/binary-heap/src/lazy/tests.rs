@@ -43,14 +43,14 @@ fn firing_leaves_no_more_dead_nodes_than_cancelling() {
 /// lower bound.
 fn check(heap: &LazyHeap<u64>) {
     let nodes = heap.array.nodes();
-    for (index, link, entry) in heap.timers.iter() {
+    for (id, link, entry) in heap.timers.iter() {
         let own: Vec<_> = nodes
             .iter()
-            .filter(|node| (node.index(), node.order()) == (index, link.get()))
+            .filter(|node| (node.index(), node.order()) == (id.index(), link.get()))
             .collect();
         assert_eq!(own.len(), 1);
         assert!(own[0].deadline() <= entry.deadline - Tick::from(entry.slack));
-        assert!(*own[0] <= LazyNode::new(entry.deadline, entry.order, index));
+        assert!(*own[0] <= LazyNode::new(entry.deadline, entry.order, id.index()));
         assert!(heap.moved || own[0].order() == entry.order.get());
     }
     assert!(nodes.len() <= 2 * heap.len() + FEW);

@@ -109,7 +109,6 @@ fn gather_and_cancel<B: Backend>(timer: &mut Plain<B>) {
     cancel_storms::<B>(timer, |now, storm| now + 100 + 67 * storm as u64);
 }
 
-/// Inserts as many timers as may be live, cancels all, and so on.
 fn cancel_storms<B: Backend>(timer: &mut Plain<B>, mut deadline: impl FnMut(u64, usize) -> u64) {
     let Size { peak, operations, .. } = size::<B>();
     let mut ids = Vec::with_capacity(peak);

@@ -15,7 +15,6 @@ pub fn contract_01_exactly_once<B: Backend>() {
     values_are_dropped_once::<B>();
 }
 
-/// Many timers, each of which must fire or be cancelled exactly once.
 fn each_timer_ends_once<B: Backend>() {
     const COUNT: u64 = 5_000;
     let mut random = Random::new(1);

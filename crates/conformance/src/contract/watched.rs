@@ -21,10 +21,9 @@ fn right<R>(result: Result<R, String>) -> R {
 
 /// Defines a method for each of [`Pair`] with this name, which panics at a wrong result.
 macro_rules! checked {
-    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         impl<B: Backend> Watched<B> {
             $(
-                $(#[$about])*
                 #[track_caller]
                 pub(crate) fn $name(&mut self, $($argument: $type),*) -> $result {
                     right(self.0.$name($($argument),*))
@@ -35,25 +34,15 @@ macro_rules! checked {
 }
 
 checked! {
-    /// Starts a timer and returns its number.
     insert(deadline: Tick) -> u64;
-    /// Stops a timer. Returns `true` if it was live.
     cancel(timer: u64) -> bool;
-    /// Moves a timer. Returns `true` if it is live.
     reschedule(timer: u64, deadline: Tick) -> bool;
-    /// Postpones a timer. Returns `true` if it is live.
     postpone(timer: u64, deadline: Tick) -> bool;
-    /// The timers that one `advance` fires, in order.
     advance(to: Tick) -> Vec<u64>;
-    /// The timer that `pop_expired` returns.
     pop(to: Tick) -> Option<u64>;
-    /// Advances with a callback that panics at the timer with number `nth` of the call, from 0.
     panic(to: Tick, nth: usize) -> Vec<u64>;
-    /// The wake-up.
     wakeup() -> Option<Tick>;
-    /// Advances from wake-up to wake-up until a timer fires. Returns the timers that fired.
     wake() -> Vec<u64>;
-    /// Compares the deadlines of all handles, which must be different.
     compare_handles() -> ();
 }
 

@@ -74,12 +74,10 @@ impl<T: Timer<u64>> Pair<T> {
         self.oracle.is_empty()
     }
 
-    /// The number of timers that were inserted.
     pub(crate) fn inserted(&self) -> u64 {
         self.handles.len() as u64
     }
 
-    /// Forgets all handles if no timer is live.
     pub(crate) fn forget_if_empty(&mut self) {
         if self.is_empty() {
             self.handles.clear();
@@ -91,7 +89,6 @@ impl<T: Timer<u64>> Pair<T> {
         self.oracle.next_wakeup()
     }
 
-    /// The deadline of a timer, if it is live.
     pub(crate) fn deadline(&self, number: u64) -> Option<Tick> {
         self.oracle.deadline(self.handles[number as usize].oracle)
     }
@@ -146,6 +143,7 @@ impl<T: Timer<u64>> Pair<T> {
         Ok(expected)
     }
 
+    /// The timers that one `advance` fires, in order.
     pub(crate) fn advance(&mut self, to: Tick) -> Result<Vec<u64>, String> {
         let mut fired = Vec::new();
         let count = self.timer.advance(to, |expired| fired.push(expired));

@@ -27,7 +27,7 @@ impl<T: Timer<u64>> Pair<T> {
         let at = self.played;
         self.played += 1;
         catch_unwind(AssertUnwindSafe(|| self.apply(step)))
-            .unwrap_or_else(|payload| Err(format!("panics: {}", crate::guard::message(&*payload))))
+            .unwrap_or_else(|payload| Err(format!("panics: {}", crate::suite::message(&*payload))))
             .map_err(|what| Divergence { at, step, what })
     }
 

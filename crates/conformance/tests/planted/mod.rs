@@ -32,8 +32,6 @@ impl<const ROUNDS: bool> Backend for Backed<ROUNDS> {
             true => Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
             false => Precision::Exact,
         },
-        max_idle_wakeups: 0,
-        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",
@@ -42,15 +40,10 @@ impl<const ROUNDS: bool> Backend for Backed<ROUNDS> {
         },
         bounds: |n| {
             let log = n.ilog2() as f64 + 2.0;
-            Bounds {
-                insert: log,
-                cancel: log,
-                reschedule: 2.0 * log,
-                fire: log + 1.0,
-                empty_tick: 1.0,
-                next_wakeup: 0.0,
-            }
+            let fire = log + 1.0;
+            Bounds { insert: log, cancel: log, reschedule: 2.0 * log, fire, ..Bounds::NONE }
         },
+        ..Info::EXACT
     };
 
     type Timer<T, M: Meter> = Faulty<T, M>;
@@ -178,7 +171,6 @@ impl<T, M: Meter> Faulty<T, M> {
         place.key.filter(|_| place.generation == id.generation())
     }
 
-    /// Removes a timer and frees its place.
     fn take(&mut self, key: Key) -> Option<Entry<T>> {
         self.count();
         let entry = self.timers.remove(&key)?;

@@ -1,10 +1,9 @@
 use super::*;
 use alloc::vec::Vec;
 use wheelhouse_conformance::check_random_operations;
-use wheelhouse_core::WheelError;
+use wheelhouse_core::ConfigError;
 
 impl<T, M: Meter> HashedWheel<T, M> {
-    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.len() {
             assert_eq!(self.occupied.next(at, 1, &NoMeter).is_some(), !self.slots[at].is_empty());
@@ -21,7 +20,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
 }
 
 #[test]
-fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), ConfigError> {
     for slots in [2, 8, 128] {
         let mut wheel = HashedWheel::builder().slots(slots).build()?;
         check_random_operations(&mut wheel, slots as u64, 11, HashedWheel::check);

@@ -388,10 +388,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             }
             if at == from {
                 self.vacate(from);
-                debug_assert!(self.is_open_slot_right(slot.level));
-                return;
             }
-            if most == 0 {
+            if at == from || most == 0 {
                 debug_assert!(self.is_open_slot_right(slot.level));
                 return;
             }

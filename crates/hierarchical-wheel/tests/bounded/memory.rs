@@ -129,10 +129,11 @@ fn within_its_capacity_a_wheel_never_moves_its_timers() {
     }
 }
 
-/// With more timers than a piece of the list of free entries has, too.
+/// With a capacity, all memory is allocated at the start, as a microcontroller needs it. With more
+/// timers than a piece of the list of free entries has, too, and with timers on all levels.
 #[test]
 fn a_small_wheel_allocates_nothing_within_its_capacity() {
-    for n in [200, 2_000] {
+    for n in [50, 200, 2_000] {
         let builder = HierarchicalWheel::builder().slots_per_level(16).capacity(n);
         let mut wheel = builder.build().expect("the capacity is valid");
         let mut ids: Vec<TimerId> = Vec::with_capacity(n);
@@ -140,6 +141,12 @@ fn a_small_wheel_allocates_nothing_within_its_capacity() {
             for _ in 0..2 {
                 ids.extend((1..=n as Tick).map(|tick| wheel.insert(tick, ())));
                 ids.drain(..).for_each(|id| assert!(wheel.cancel(id).is_some()));
+            }
+            for _ in 0..100 {
+                (3..53).for_each(|bit| _ = wheel.insert(wheel.now() + (1 << bit), ()));
+                while let Some(tick) = wheel.next_wakeup() {
+                    wheel.advance(tick, |_| ());
+                }
             }
         });
         assert_eq!(seen.bytes_total, 0, "{n} timers");

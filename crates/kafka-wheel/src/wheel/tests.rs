@@ -1,10 +1,21 @@
 use super::*;
 use wheelhouse_conformance::check_random_operations;
-use wheelhouse_core::WheelError;
+use wheelhouse_core::ConfigError;
 use wheelhouse_core::meter::CountingMeter;
 
+impl Level {
+    fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The first tick, at or after the hand, of the slot that is `slot` slots after that of the
+    /// hand. `None` if it is after `Tick::MAX`.
+    fn nth(&self, hand: Tick, slot: Tick) -> Option<Tick> {
+        Some((hand / self.width).checked_add(slot)?.checked_mul(self.width)?.max(hand))
+    }
+}
+
 impl<T, M: Meter> KafkaWheel<T, M> {
-    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         let mut occupied = 0;
         for number in 0..self.levels.len() {
@@ -32,7 +43,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
 }
 
 #[test]
-fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), ConfigError> {
     for slots in [2, 3, 20, 60] {
         let mut wheel = KafkaWheel::builder().slots(slots).build()?;
         check_random_operations(&mut wheel, slots as u64, 11, KafkaWheel::check);
@@ -42,7 +53,8 @@ fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
 
 /// The example of the article, with ticks of a second and ten slots a wheel.
 #[test]
-fn a_timer_of_the_second_wheel_comes_down_once_and_fires_in_its_second() -> Result<(), WheelError> {
+fn a_timer_of_the_second_wheel_comes_down_once_and_fires_in_its_second() -> Result<(), ConfigError>
+{
     let mut wheel = KafkaWheel::builder().slots(10).meter(CountingMeter::default()).build()?;
     wheel.insert(15, ());
     assert_eq!((wheel.levels.len(), wheel.next_wakeup()), (2, Some(10)));

@@ -13,7 +13,6 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         (end_of(number, entry.deadline), number)
     }
 
-    /// Checks the documented invariants by walking all timers.
     fn check(&self) {
         let mut found = self.lists.iter(&self.due).count();
         assert!(self.lists.iter(&self.due).all(|place| self.place_of(place).0 <= self.now));

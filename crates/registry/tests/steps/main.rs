@@ -18,14 +18,12 @@ mod ordered;
 mod wheels;
 
 use count::{Key, Steps, step, take_steps};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use wheelhouse_conformance::Random;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::{CountingMeter, Work};
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheels::WithOverdue;
 
-/// How many calls are played.
 const CALLS: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
 
 /// The most live timers.
@@ -55,40 +53,40 @@ trait Model {
 
 struct Pair<T, O> {
     timer: T,
-    meter: fn(&T) -> &CountingMeter,
+    /// Shares its counts with the meter of the timer.
+    meter: CountingMeter,
     model: O,
     live: Vec<(Key, TimerId)>,
     /// The number of insertions and moves.
     numbers: u64,
-    random: Pcg64Mcg,
+    random: Random,
 }
 
 impl<T: Timer<()>, O: Model> Pair<T, O> {
-    fn new(timer: T, meter: fn(&T) -> &CountingMeter, model: O) -> Self {
-        let random = Pcg64Mcg::seed_from_u64(16);
-        Self { timer, meter, model, live: Vec::new(), numbers: 0, random }
+    fn new(timer: T, meter: CountingMeter, model: O) -> Self {
+        Self { timer, meter, model, live: Vec::new(), numbers: 0, random: Random::new(16) }
     }
 
     /// A key whose deadline is near, far, very far, or overdue.
     fn key(&mut self) -> Key {
         let (now, random) = (self.timer.now(), &mut self.random);
-        let deadline = match random.random_range(0..10) {
-            0 => now.saturating_sub(random.random_range(0..30)),
-            1..6 => now + random.random_range(1..=300),
-            6..9 => now + random.random_range(1..=20_000),
-            _ => now + random.random_range(1..=1 << 30),
+        let deadline = match random.below(10) {
+            0 => now.saturating_sub(random.below(30)),
+            1..6 => now + 1 + random.below(300),
+            6..9 => now + 1 + random.below(20_000),
+            _ => now + 1 + random.below(1 << 30),
         };
         self.numbers += 1;
         Key(deadline, self.numbers)
     }
 
     fn random_index(&mut self) -> usize {
-        self.random.random_range(0..self.live.len())
+        self.random.index(self.live.len())
     }
 
     /// Plays one call on both. Returns its name.
     fn play(&mut self) -> &'static str {
-        match self.random.random_range(0..100) {
+        match self.random.below(100) {
             0..45 if self.live.len() < MOST => {
                 let key = self.key();
                 self.model.insert(key);
@@ -115,18 +113,18 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
                 "next wake-up"
             }
             75..85 => {
-                let now = self.timer.now() + self.random.random_range(0..50);
+                let now = self.timer.now() + self.random.below(50);
                 self.pop(now);
                 "pop"
             }
             85..86 => {
-                let now = self.timer.now() + self.random.random_range(0..1 << 20);
+                let now = self.timer.now() + self.random.below(1 << 20);
                 while self.pop(now) {}
                 "pop until a far tick"
             }
             _ => {
                 // Only a few timers fire: a heap sorts many due timers at once, its model does not.
-                let now = self.timer.now() + self.random.random_range(0..10);
+                let now = self.timer.now() + self.random.below(10);
                 let mut ids = Vec::new();
                 self.timer.advance(now, |expired| ids.push(expired.id));
                 ids.into_iter().for_each(|id| assert!(self.expect_fired(now, id)));
@@ -162,10 +160,10 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
     fn check(mut self) -> Steps {
         let mut all = Steps::default();
         for at in 0..CALLS {
-            (self.meter)(&self.timer).reset();
+            self.meter.reset();
             take_steps();
             let call = self.play();
-            let (metered, counted) = (meter_counts((self.meter)(&self.timer)), take_steps());
+            let (metered, counted) = (Work::ALL.map(|work| self.meter.count(work)), take_steps());
             let kinds = Work::ALL.map(Work::name);
             assert_eq!(metered, counted, "{call}, call {at}: meter and model, of {kinds:?}");
             (0..all.len()).for_each(|kind| all[kind] += metered[kind]);
@@ -174,18 +172,12 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
     }
 }
 
-fn meter_counts(meter: &CountingMeter) -> Steps {
-    Work::ALL.map(|work| meter.count(work))
-}
-
-fn meter_of<B: Backend>(timer: &B::Timer<(), CountingMeter>) -> &CountingMeter {
-    B::meter(timer).expect("it counts its work")
-}
-
 /// Compares a structure in its default configuration with a model. Exactly the steps of these kinds
 /// must occur.
 fn check<B: Backend>(model: impl Model, kinds: &[Work]) {
-    let all = Pair::new(B::build::<(), CountingMeter>(), meter_of::<B>, model).check();
+    let timer = B::build::<(), CountingMeter>();
+    let meter = B::meter(&timer).expect("it counts its work").clone();
+    let all = Pair::new(timer, meter, model).check();
     let seen: Vec<_> = Work::ALL.into_iter().filter(|work| all[*work as usize] > 0).collect();
     assert_eq!(seen, kinds, "{}", B::INFO.name);
 }

@@ -11,7 +11,6 @@ pub(crate) trait Wheel: Model {
     /// The tick before which timers are overdue.
     fn hand(&self) -> Tick;
 
-    /// Removes the first overdue timer.
     fn pop_overdue(overdue: &mut BTreeSet<Key>) -> Option<Key> {
         overdue.pop_first()
     }

@@ -5,7 +5,6 @@ use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
-    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.count() {
             let slot = self.slots.get(at);

@@ -1,10 +1,9 @@
 use super::*;
 use alloc::string::ToString;
 use wheelhouse_conformance::check_random_operations;
-use wheelhouse_core::WheelError;
+use wheelhouse_core::ConfigError;
 
 impl<T, M: Meter> SingleWheel<T, M> {
-    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.len() {
             assert_eq!(self.occupied.next(at, 1, &NoMeter).is_some(), !self.slots[at].is_empty());
@@ -33,7 +32,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
 }
 
 #[test]
-fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), ConfigError> {
     for slots in [2, 8, 128] {
         let mut wheel = SingleWheel::builder().slots(slots).build()?;
         check_random_operations(&mut wheel, slots as u64, 11, SingleWheel::check);
@@ -42,7 +41,7 @@ fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
 }
 
 #[test]
-fn a_timer_past_the_range_is_refused_with_its_value() -> Result<(), WheelError> {
+fn a_timer_past_the_range_is_refused_with_its_value() -> Result<(), ConfigError> {
     let mut wheel = SingleWheel::builder().slots(8).start(100).build()?;
     assert!(wheel.insert_within(107, "last").is_ok() && wheel.insert_within(3, "overdue").is_ok());
     let error = wheel.insert_within(108, "past").unwrap_err();

@@ -1,14 +1,26 @@
 use super::*;
 use alloc::vec;
-use alloc::vec::Vec;
 use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::meter::CountingMeter;
+
+impl<T, M: Meter> SkipList<T, M> {
+    /// Checks all links. Returns the number of timers.
+    fn check(&self) -> usize {
+        let base = self.base.check(&self.nodes).into_iter();
+        let base: Vec<_> = base.map(|link| (link, self.nodes[link.at as usize].other)).collect();
+        base.iter().for_each(|(link, _)| {
+            assert_eq!(self.base.deadline_of(&self.nodes, link.at), link.deadline);
+        });
+        self.towers.check(&base);
+        base.len()
+    }
+}
 
 #[test]
 fn invariants_hold_under_random_operations() {
     for (seed, bits) in [(1, 2), (1, 11), (7, 11)] {
         check_random_operations(&mut SkipList::new().with_seed(seed), seed, bits, |list| {
-            assert_eq!(list.levels.check(), list.len());
+            assert_eq!(list.check(), list.len());
         });
     }
 }
@@ -23,7 +35,7 @@ fn a_timer_before_all_others_costs_two_comparisons_a_level() {
     // In such a short run, the height is at most two levels above log4 of the number of timers.
     let levels = u64::from(timers.ilog2() / 2) + 3;
     assert!(list.meter().count(Work::Comparison) <= (1 + 2 * levels) * timers);
-    assert_eq!(list.levels.check(), timers as usize);
+    assert_eq!(list.check(), timers as usize);
 }
 
 #[test]
@@ -37,8 +49,8 @@ fn memory_of_towers_is_used_again() {
         ids[at] = list.insert(random.word(), ());
     }
     // A timer uses a third of a node on average. The memory for each height is that of its peak.
-    assert!(list.levels.tower_nodes() < 2_000, "{}", list.levels.tower_nodes());
-    assert_eq!(list.levels.check(), 2_000);
+    assert!(list.towers.len() < 2_000, "{}", list.towers.len());
+    assert_eq!(list.check(), 2_000);
 }
 
 /// A model: the levels as sorted arrays, with an independent count of the steps.
