@@ -20,7 +20,6 @@ mod floor;
 mod late;
 mod measure;
 mod play;
-mod size;
 mod storage;
 mod wake;
 
