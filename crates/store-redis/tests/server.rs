@@ -11,7 +11,7 @@ use wheelhouse_durable::store::{
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, bury, cancel, claim, job, key, lease, names, one, put, retry, rows,
+    KIND, LEASE, ack, bury, cancel, claim, extend, job, key, lease, names, one, put, retry, rows,
 };
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
@@ -102,12 +102,9 @@ fn leases_end_after_the_present_rounded_up() {
     let mut store = RedisStore::connect(&server.url(), &queue()).unwrap();
     store.commit(&[put("a", 0), put("b", 0)]).unwrap();
     let leased = claim(&mut store);
-    let extend = |n: usize| {
-        let (key, token) = (leased[n].job.key.clone(), leased[n].token);
-        Change::Extend { key, token, visibility: Duration::from_millis(n as u64) }
-    };
+    let [zero, one] = [0, 1].map(|n| extend(&leased[n], Duration::from_millis(n as u64)));
     for _ in 0..10 {
-        assert_eq!(store.commit(&[extend(0), extend(1)]).unwrap(), [Outcome::Done; 2]);
+        assert_eq!(store.commit(&[zero.clone(), one.clone()]).unwrap(), [Outcome::Done; 2]);
         let ends = ["a", "b"].map(|name| store.find(&key(name)).unwrap().unwrap().visible_at);
         assert_eq!(ends[1].as_millis() - ends[0].as_millis(), 1);
     }
