@@ -239,7 +239,6 @@ fn plays() {
     history::child(|path| Ok(Box::new(SqliteStore::open(path)?)));
 }
 
-/// The history of processes that are stopped and killed.
 #[test]
 fn a_history_of_three_processes_is_sound() {
     let (folder, path) = temporary();
