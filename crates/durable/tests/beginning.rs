@@ -13,7 +13,7 @@ use wheelhouse_durable::{Cancel, EventKind, Handlers, MAX_PAYLOAD, Next, When};
 
 /// Timers on a store that fails as planned, whose handlers wait.
 fn start_faulty(world: &World, workers: usize) -> Waiting {
-    world.start_faulty_waiting(|its| its.workers(workers))
+    world.start_waiting_on(FaultyStore::new(world), |its| its.workers(workers))
 }
 
 /// The same after a run that took no time. So all jobs of [`KIND`] that are due begin at once.

@@ -241,9 +241,8 @@ fn bury(world: &World, letters: usize) {
 #[test]
 fn leases_are_renewed_between_the_pages_of_dead_letters() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
-    let timers = with(world.builder(handlers).most_dead_letters(3).start(store).unwrap());
+    let timers = world.start_waiting_on(store, |its| its.most_dead_letters(3));
     // Dropped before the timers, so that a failing test does not hang.
     let (page, pages) = bounded(0);
     *world.faults.pages.lock() = Some(page);

@@ -191,24 +191,38 @@ impl World {
         self.builder(handlers).start(FaultyStore::new(self)).unwrap()
     }
 
+    /// Calls `then` while a commit of the [`FaultyStore`] is in progress: what it submits is the
+    /// next batch.
+    pub(crate) fn during_a_commit<T>(&self, timers: &Timers, then: impl FnOnce() -> T) -> T {
+        let (closed, before) = (self.faults.gate.lock(), self.faults.commits().len());
+        let first = timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
+        wait_until("a commit is in progress", || self.faults.commits().len() > before);
+        let answer = then();
+        drop(closed);
+        first.wait().unwrap();
+        answer
+    }
+
     pub(crate) fn other_store(&self) -> MemoryStore {
         MemoryStore::with_clock(StoreClock::new(self.clock.clone()))
     }
 
-    /// Starts timers on a [`FaultyStore`] whose handlers of [`KIND`] wait, and then succeed.
-    pub(crate) fn start_faulty_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
-        let (handlers, with) = always_waiting();
-        with(set(self.builder(handlers)).start(FaultyStore::new(self)).unwrap())
-    }
-
     /// Starts timers whose handlers of [`KIND`] wait, and then succeed.
     pub(crate) fn start_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
-        let (handlers, with) = always_waiting();
-        let builder = set(self.builder(self.with_a_pace(handlers)));
-        with(builder.start(self.store.clone()).unwrap())
+        self.start_waiting_on(self.store.clone(), set)
     }
 
-    /// The same on [one worker](Self::set_the_pace), which can have several jobs leased.
+    pub(crate) fn start_waiting_on(
+        &self,
+        store: impl Store,
+        set: impl FnOnce(Builder) -> Builder,
+    ) -> Waiting {
+        let (handlers, with) = always_waiting();
+        with(set(self.builder(self.with_a_pace(handlers))).start(store).unwrap())
+    }
+
+    /// Like [`start_waiting`](Self::start_waiting), on [one worker](Self::set_the_pace), which can
+    /// have several jobs leased.
     pub(crate) fn start_waiting_at_a_pace(&self) -> Waiting {
         let waiting = self.start_waiting(|its| its.workers(1));
         self.set_the_pace(&waiting);
