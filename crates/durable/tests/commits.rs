@@ -1,10 +1,7 @@
 //! Commits: one commit serves many callers, which block or await.
 
-use crate::common::{Fault, KIND, MINUTE, World, wait_all, wait_until};
-use std::thread;
-use std::time::Duration;
+use crate::common::*;
 use wheelhouse_durable::Scheduled::{Changed, Created, Kept};
-use wheelhouse_durable::{Error, Handlers, MAX_PAYLOAD, Next, StartError};
 
 /// A caller that waits commits its change itself if no commit is under way. Changes that arrive
 /// meanwhile are the next batch, of the committer.

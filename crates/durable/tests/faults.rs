@@ -1,11 +1,7 @@
 //! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
 //! forever. In `sim/promises.rs` each kind of call fails, before and after its effect.
 
-use crate::common::{
-    Fault, FaultyStore, KIND, MINUTE, World, done, millis, schedule, secs, wait_acked, wait_until,
-};
-use wheelhouse_durable::store::StoreError;
-use wheelhouse_durable::{Cancel, Error, Event, EventKind, Handlers, Next};
+use crate::common::*;
 
 /// A failed commit returns an error, whether or not it took effect, and may be repeated.
 #[test]

@@ -1,18 +1,8 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, World, attempts_up_to, done, millis, schedule, secs, wait_acked,
-    wait_all, wait_until,
-};
-use std::future::Future;
+use crate::common::*;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
-use std::thread;
-use std::time::Duration;
-use wheelhouse_durable::store::{MemoryStore, StoreClock};
-use wheelhouse_durable::{Event, EventKind, Handlers, Late};
-use wheelhouse_service::ManualClock;
 
 /// An end that the store refuses for good is given up: the lease of the run ends, and its attempt
 /// counts. Other changes share commits as before.

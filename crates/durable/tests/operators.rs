@@ -1,14 +1,7 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, put, receive, schedule, secs,
-    telling, wait_acked, wait_until,
-};
+use crate::common::*;
 use crossbeam_channel::bounded;
-use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Store};
-use wheelhouse_durable::{
-    Cancel, Durable, DurableRun, Error, EventKind, Handlers, JobState, Scheduled, Stop,
-};
 
 fn seen(run: &DurableRun<'_>) -> (String, u64) {
     (run.key().to_string(), run.due().as_millis() / 1_000)

@@ -5,14 +5,8 @@
 //! `wheelhouse-store-sqlite` and `src/failures.rs` of `wheelhouse-test-servers`. "One acknowledged
 //! attempt" is tested in `long_runs.rs`, the bounds in `driving.rs`.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, World, attempts_up_to, key, millis, receive, schedule, secs,
-    telling, wait_acked, wait_until, waiting,
-};
-use crossbeam_channel::unbounded;
+use crate::common::*;
 use std::fmt;
-use wheelhouse_durable::store::{Outcome, Store};
-use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next, Stop};
 
 /// The machine is cut off when the handler returns, for longer than its lease. Its ack is repeated
 /// until the store answers. By then another machine has acked the job.

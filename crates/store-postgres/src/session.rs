@@ -9,7 +9,6 @@ use crate::sockets::{self, Driver, Task, deadline};
 use crate::statements::{Prepared, Statements};
 use crate::tls::connector;
 use crate::transaction::{Failed, own_session, transact};
-use std::future::Future;
 use std::io;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;

@@ -4,7 +4,7 @@
 use crate::error::{Result, store_error};
 use crate::settings::Builder;
 use crate::tls::connector;
-use std::future::{Future, pending};
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};

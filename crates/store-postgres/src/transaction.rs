@@ -3,7 +3,6 @@
 
 use crate::error::{Result, Retry, retry, store_error};
 use crate::settings::Builder;
-use std::future::Future;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 

@@ -1,15 +1,9 @@
 //! A store that fails as planned.
 
-use super::World;
-use crossbeam_channel::Sender;
+use super::*;
 use parking_lot::{Mutex, MutexGuard};
-use std::sync::Arc;
-use std::thread::{self, ThreadId};
-use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, MemoryStore, Outcome,
-    Store, StoreError, Timestamp, Waker,
-};
+use std::thread::ThreadId;
+use wheelhouse_durable::store::{ClaimResult, Dead, Gauges, Kind, Timestamp, Waker};
 
 /// The fault of one call of a store.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,22 +1,25 @@
-//! An in-memory store, a clock that a test sets, and a store that fails as planned.
+//! An in-memory store, a clock that a test sets, and a store that fails as planned. Also the names
+//! that most tests use.
 
 mod faulty;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+pub(crate) use crossbeam_channel::{Receiver, Sender, unbounded};
 pub(crate) use faulty::{Fault, Faults, FaultyStore, damaged, unavailable};
 use parking_lot::Mutex;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Put, Store, StoreClock,
+pub(crate) use std::sync::Arc;
+pub(crate) use std::thread;
+pub(crate) use std::time::{Duration, Instant};
+pub(crate) use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Put, State, Store,
+    StoreClock, StoreError,
 };
-use wheelhouse_durable::{
-    Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next,
+pub(crate) use wheelhouse_durable::{
+    AsyncRun, Backoff, Builder, Cancel, Commit, Durable, DurableRun, Error, Event, EventKind,
+    Failure, Handlers, JobState, Late, MAX_PAYLOAD, Missed, Next, Scheduled, StartError, Stop,
     Timers, When,
 };
-use wheelhouse_service::ManualClock;
+pub(crate) use wheelhouse_service::ManualClock;
 
 pub(crate) const KIND: &str = "work/1";
 
