@@ -124,9 +124,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
     use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Put, Store, Timestamp, When};
-    use wheelhouse_store_conformance::jobs::{
-        KIND, LEASE, commit, count_wakes, job, key, put, wait_until,
-    };
+    use wheelhouse_store_conformance::jobs::*;
     use wheelhouse_test_servers::{Server, queue};
 
     /// So programs find the jobs for which no notification was sent.

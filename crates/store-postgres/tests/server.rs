@@ -10,10 +10,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, bury, cancel, claim, commit, continues, extend, fails, job, key, lease,
-    names, put, rows,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_postgres::tokio_postgres::Transaction;
 use wheelhouse_store_postgres::{PostgresStore, commit_in};
 use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};

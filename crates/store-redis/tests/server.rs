@@ -10,9 +10,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Kinds, Outcome, Put, Store, StoreError, When,
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, bury, cancel, claim, extend, job, key, lease, names, one, put, retry, rows,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Server, queue};
 

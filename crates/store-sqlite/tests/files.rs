@@ -7,9 +7,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, cancel, claim, commit, fails, job, lease, one, put, rows,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 

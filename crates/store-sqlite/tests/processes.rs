@@ -15,9 +15,7 @@ use std::time::Duration;
 use wheelhouse_durable::store::{Change, Outcome, Put, Store};
 use wheelhouse_durable::{Durable, DurableRun, Failure, Handlers, Next};
 use wheelhouse_store_conformance::history;
-use wheelhouse_store_conformance::jobs::{
-    KIND, cancel, claim, job, key, names, one, put, rows, wait_until,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_sqlite::SqliteStore;
 
 #[test]

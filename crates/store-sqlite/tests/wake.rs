@@ -16,9 +16,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Outcome, Put, Store, When};
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{
-    KIND, claim, count_wakes, fails, job, key, names, one, put, wait_until,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
