@@ -1,17 +1,15 @@
 //! The contenders, and where their data are stored.
 
 use crate::bare_postgres::BarePostgres;
-use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
 use crate::measure::size_on_disk;
-use crate::storage::JobStorage;
+use crate::prelude::*;
 use crate::wake;
-use anyhow::{Result, ensure};
 use std::any::Any;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use wheelhouse_durable::store::{MemoryStore, Store};
-use wheelhouse_frame::{Contender, Figure, Played};
+use std::sync::OnceLock;
+use wheelhouse_durable::store::MemoryStore;
+use wheelhouse_frame::{Contender, Played};
 use wheelhouse_present::console::say;
 use wheelhouse_present::units::count;
 use wheelhouse_present::unknown;

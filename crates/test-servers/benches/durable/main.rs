@@ -20,6 +20,7 @@ mod floor;
 mod late;
 mod measure;
 mod play;
+mod prelude;
 mod storage;
 mod wake;
 

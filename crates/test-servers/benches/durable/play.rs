@@ -2,18 +2,9 @@
 
 use crate::client::{Client, GroupCommit};
 use crate::contender::Opened;
-use crate::experiment::{DurableExperiment, Load};
 use crate::late;
-use crate::measure::{quantile, wait_for_runs};
-use crate::storage::{DirectStore, JobStorage, KIND, Request};
-use anyhow::{Result, ensure};
-use std::sync::Arc;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_frame::Figure;
 
 const DAY: u64 = 86_400;
 const PRODUCERS: usize = 64;
