@@ -250,14 +250,10 @@ impl Columns {
         all
     }
 
-    fn parameters<'p>(
-        &'p self,
-        keys: Parameter<'p>,
-        after: &[Parameter<'p>],
-    ) -> Vec<Parameter<'p>> {
+    fn parameters<'p>(&'p self, keys: Parameter<'p>, more: &[Parameter<'p>]) -> Vec<Parameter<'p>> {
         let Self { due, visible_at, occurrence, attempt, state, token, until } = self;
         let all = parameters![*due, *visible_at, *occurrence, *attempt, *state, *token, *until];
-        [&[keys], all.as_slice(), after].concat()
+        [&[keys], all.as_slice(), more].concat()
     }
 }
 

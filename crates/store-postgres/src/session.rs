@@ -107,11 +107,9 @@ impl Session {
             };
             let how = retry(&error);
             // After the first conflict there is no pause: the repeated call waits by a lock.
-            let first_conflict =
-                how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
-            failures += u32::from(!first_conflict);
-            let pause =
-                if first_conflict { Duration::ZERO } else { reconnect_backoff().wait(failures) };
+            let is_first = how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
+            failures += u32::from(!is_first);
+            let pause = if is_first { Duration::ZERO } else { reconnect_backoff().wait(failures) };
             if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }

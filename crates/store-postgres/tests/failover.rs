@@ -19,10 +19,8 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
     let Some(primary) = Server::postgres() else { return };
     let Some(standby) = Server::postgres_standby(&primary) else { return };
     // Synchronous replication: an acknowledged job is on the standby.
-    execute(
-        &primary.url(),
-        &["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"],
-    );
+    let set = |setting| execute(&primary.url(), &[setting, "SELECT pg_reload_conf()"]);
+    set("ALTER SYSTEM SET synchronous_standby_names = '*'");
     let proxy = Proxy::to(primary.address());
     let behind = primary.url_at(proxy.address());
     let store = PostgresStore::builder(&behind, "orders").unwrap().timeout(TIMEOUT).connect();
@@ -31,10 +29,7 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
         let delay = Duration::from_millis(if n < 10 { 0 } else { 2_000 });
         timers.after(delay).key(format!("{n}")).schedule("work/1", &n).unwrap();
     }
-    execute(
-        &primary.url(),
-        &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
-    );
+    set("ALTER SYSTEM SET default_transaction_read_only = on");
     std::thread::scope(|scope| {
         // This call waits for a server that accepts writes. Or it waits for the old primary to
         // commit, which waits for the standby; then it fails after its timeout.
