@@ -1,18 +1,10 @@
 //! Async handlers.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, Waiting, World, always_waiting, block_on, millis, receive, schedule,
-    secs, wait_acked, wait_all, wait_until,
-};
-use crossbeam_channel::{Receiver, Sender, unbounded};
-use std::future::Future;
+use crate::common::*;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Waker};
-use std::thread;
 use tokio::sync::watch;
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{AsyncRun, Builder, Cancel, Error, EventKind, Handlers, Next, Scheduled};
 
 /// A kind with async handlers, in tests that also have [`World::start_waiting`].
 const FUTURE: &str = "future/1";

@@ -1,19 +1,11 @@
 //! The begin of a run: a job that waits for a worker is not running, its attempt is not counted,
 //! and other programs take it if handlers take long.
 
-use crate::common::{
-    Faults, FaultyStore, KIND, MINUTE, PACE, Waiting, World, always_waiting, attempts_up_to, key,
-    millis, put, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
-};
-use crossbeam_channel::unbounded;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, MemoryStore, Outcome, State, Store,
-};
-use wheelhouse_durable::{Cancel, EventKind, Handlers, MAX_PAYLOAD, Next, When};
+use crate::common::*;
 
 /// Timers on a store that fails as planned, whose handlers wait.
 fn start_faulty(world: &World, workers: usize) -> Waiting {
-    world.start_faulty_waiting(|its| its.workers(workers))
+    world.start_waiting_on(FaultyStore::new(world), |its| its.workers(workers))
 }
 
 /// The same after a run that took no time. So all jobs of [`KIND`] that are due begin at once.

@@ -1,9 +1,7 @@
 //! Commits: one commit serves many callers, which block or await.
 
-use crate::common::{Fault, KIND, MINUTE, World, wait_all, wait_until};
-use std::thread;
-use std::time::Duration;
-use wheelhouse_durable::{Error, Handlers, MAX_PAYLOAD, Next, Scheduled, StartError};
+use crate::common::*;
+use wheelhouse_durable::Scheduled::{Changed, Created, Kept};
 
 /// A caller that waits commits its change itself if no commit is under way. Changes that arrive
 /// meanwhile are the next batch, of the committer.
@@ -73,12 +71,9 @@ fn jobs_are_scheduled_together_or_not_at_all() {
     let put = |key: &str| timers.after(MINUTE).key(key).put(KIND, "").unwrap();
     let replaced = |key: &str| timers.after(MINUTE).replacing(key).put(KIND, "").unwrap();
     let (a, b, c) = ([put("a"), put("b")], [put("b"), replaced("a"), put("c")], [put("d")]);
-    assert_eq!(timers.schedule_all(a).unwrap(), [Scheduled::Created; 2]);
-    assert_eq!(
-        timers.schedule_all(b).unwrap(),
-        [Scheduled::Kept, Scheduled::Changed, Scheduled::Created]
-    );
-    world.faults.plan([Fault::Before]);
+    assert_eq!(timers.schedule_all(a).unwrap(), [Created; 2]);
+    assert_eq!(timers.schedule_all(b).unwrap(), [Kept, Changed, Created]);
+    world.faults.lock().next = Fault::Before;
     assert!(matches!(timers.schedule_all(c), Err(Error::Store(_))));
     assert_eq!((world.faults.commits(), world.store.len()), (vec![2, 3, 1], 3));
     let many = (0..513).map(|n| put(&format!("many {n}")));
@@ -165,12 +160,8 @@ fn threads_share_commits() {
 fn large_payloads_are_committed_in_portions() {
     let world = World::new();
     let timers = world.start_faulty(Handlers::new());
-    let closed = world.faults.gate.lock();
-    let submit = |payload: Vec<u8>| timers.after(MINUTE).submit_bytes(KIND, payload);
-    let first = submit(Vec::new());
-    wait_until("the first commit", || world.faults.commits() == [1]);
-    let commits: Vec<_> = (0..40).map(|_| submit(vec![0; MAX_PAYLOAD])).collect();
-    drop(closed);
-    wait_all(commits.into_iter().chain([first]));
+    let submit = |_| timers.after(MINUTE).submit_bytes(KIND, vec![0; MAX_PAYLOAD]);
+    let commits = world.during_a_commit(&timers, || (0..40).map(submit).collect::<Vec<_>>());
+    wait_all(commits.into_iter());
     assert_eq!(world.faults.commits(), [1, 16, 16, 8]);
 }

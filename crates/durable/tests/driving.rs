@@ -1,13 +1,6 @@
 //! Bounds, wake-ups, start and stop.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, Waiting, World, done, millis, receive, schedule, secs, telling,
-    wait_acked, wait_all, wait_until,
-};
-use std::sync::Arc;
-use std::time::Duration;
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Backoff, Builder, Cancel, Error, Handlers, Next, StartError};
+use crate::common::*;
 
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 

@@ -1,11 +1,7 @@
 //! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
 //! forever. In `sim/promises.rs` each kind of call fails, before and after its effect.
 
-use crate::common::{
-    Fault, KIND, MINUTE, World, done, millis, schedule, secs, wait_acked, wait_until,
-};
-use wheelhouse_durable::store::StoreError;
-use wheelhouse_durable::{Cancel, Error, Event, EventKind, Handlers, Next};
+use crate::common::*;
 
 /// A failed commit returns an error, whether or not it took effect, and may be repeated.
 #[test]
@@ -18,7 +14,7 @@ fn a_failed_commit_is_told() {
         assert!(matches!(timers.now(), Err(Error::Store(_))));
         assert!(world.events.lock().is_empty(), "the error of a lookup is no event");
         world.faults.down(false);
-        world.faults.plan([fault]);
+        world.faults.lock().next = fault;
         let error = schedule().unwrap_err();
         assert!(matches!(&error, Error::Store(why) if why.is_transient()), "{error}");
         assert_eq!(world.find("k").is_some(), is_there);
@@ -26,7 +22,7 @@ fn a_failed_commit_is_told() {
             Ok(_) => assert!(!is_there),
             Err(error) => assert!(is_there && matches!(error, Error::Duplicate(_)), "{error}"),
         }
-        world.faults.plan([fault]);
+        world.faults.lock().next = fault;
         assert!(timers.cancel("k").is_err());
         let second = if is_there { Cancel::Absent } else { Cancel::Cancelled };
         assert_eq!(timers.cancel("k").unwrap(), second);
@@ -43,7 +39,7 @@ fn an_ack_is_repeated_until_it_is_taken() {
         let faults = world.faults.clone();
         // One claim, and then the ack: the clock stops, so the poll makes no call in between.
         let timers = world.start_faulty(Handlers::new().on_bytes(KIND, move |_, _| {
-            faults.plan([fault]);
+            faults.lock().next = fault;
             Ok(Next::Done)
         }));
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
@@ -60,7 +56,7 @@ fn an_ack_is_repeated_until_it_is_taken() {
 #[test]
 fn an_ack_is_repeated_between_renewals() {
     let world = World::new();
-    let timers = world.start_faulty_waiting(|its| its);
+    let timers = world.start_waiting_on(FaultyStore::new(&world), |its| its);
     schedule(&timers, "k");
     timers.next();
     world.faults.down(true);
@@ -109,14 +105,8 @@ fn one_that_is_refused_does_not_harm_others() {
     let world = World::new();
     world.faults.lock().refused = Some(b"bad".to_vec());
     let timers = world.start_faulty(Handlers::new());
-    let closed = world.faults.gate.lock();
-    let first = timers.after(MINUTE).key("first").submit_bytes(KIND, "");
-    wait_until("the first commit", || world.faults.commits() == [1]);
-    let payload = |n| if n == 41 { "bad" } else { "" };
-    let commits: Vec<_> =
-        (0..64).map(|n| timers.after(MINUTE).submit_bytes(KIND, payload(n))).collect();
-    drop(closed);
-    first.wait().unwrap();
+    let submit = |n| timers.after(MINUTE).submit_bytes(KIND, if n == 41 { "bad" } else { "" });
+    let commits = world.during_a_commit(&timers, || (0..64).map(submit).collect::<Vec<_>>());
     for (n, commit) in commits.into_iter().enumerate() {
         match commit.wait() {
             Err(Error::Store(why)) if n == 41 => assert!(matches!(*why, StoreError::Refused(_))),

@@ -1,18 +1,8 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, World, always_waiting, attempts_up_to, done, millis, schedule, secs,
-    wait_acked, wait_all, wait_until,
-};
-use std::future::Future;
+use crate::common::*;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
-use std::thread;
-use std::time::Duration;
-use wheelhouse_durable::store::{MemoryStore, StoreClock};
-use wheelhouse_durable::{Event, EventKind, Handlers, Late};
-use wheelhouse_service::ManualClock;
 
 /// An end that the store refuses for good is given up: the lease of the run ends, and its attempt
 /// counts. Other changes share commits as before.
@@ -30,14 +20,10 @@ fn an_end_that_the_store_refuses_for_good_is_given_up() {
     };
     wait_until("it is given up", || refused(1));
     // Changes that arrive during a commit are the next batch, and are not committed one by one.
-    let far = || timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
-    let closed = world.faults.gate.lock();
+    let far = |_| timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
     let before = world.faults.commits().len();
-    let first = far();
-    wait_until("a commit is in progress", || world.faults.commits().len() > before);
-    let commits: Vec<_> = (0..2_000).map(|_| far()).collect();
-    drop(closed);
-    wait_all(commits.into_iter().chain([first]));
+    let commits = world.during_a_commit(&timers, || (0..2_000).map(far).collect::<Vec<_>>());
+    wait_all(commits.into_iter());
     assert!(world.faults.commits().len() - before < 10, "{:?}", world.faults.commits());
     // The lease of the first attempt ends, and later that of the second.
     world.clock.advance(secs(31));
@@ -66,7 +52,6 @@ fn a_waker_that_panics_ends_nothing() {
     assert_eq!(world.store.len(), 2);
 }
 
-/// A leased job may wait for a worker for long: it is judged when the worker is free.
 #[test]
 fn a_job_is_judged_when_a_worker_is_free_for_it() {
     for skip in [false, true] {
@@ -97,25 +82,23 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
 fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let world = World::new();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
-    let (handlers, with) = always_waiting();
-    let timers = with(world.builder(handlers).start(store).unwrap());
+    let timers = world.start_waiting_on(store, |its| its);
     schedule(&timers, "a");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
-    let closed = world.faults.gate.lock();
-    let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
-    let first = submit();
-    wait_until("a commit is in progress", || world.faults.commits() == [1, 1]);
-    let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
-    timers.go();
-    wait_until("it has ended", || timers.snapshot().run_time.count == 1);
-    // A claim after the renewal was due shows that the renewal is queued.
-    for time in [11, 1] {
-        let claims = timers.snapshot().counts.claims;
-        world.clock.advance(secs(time));
-        wait_until("the store is asked", || timers.snapshot().counts.claims > claims);
-    }
-    drop(closed);
-    wait_all(others.into_iter().chain([first]));
+    let submit = |_| timers.after(60 * MINUTE).submit_bytes(KIND, "");
+    let others = world.during_a_commit(&timers, || {
+        let others: Vec<_> = (0..1_500).map(submit).collect();
+        timers.go();
+        wait_until("it has ended", || timers.snapshot().run_time.count == 1);
+        // A claim after the renewal was due shows that the renewal is queued.
+        for time in [11, 1] {
+            let claims = timers.snapshot().counts.claims;
+            world.clock.advance(secs(time));
+            wait_until("the store is asked", || timers.snapshot().counts.claims > claims);
+        }
+        others
+    });
+    wait_all(others.into_iter());
     wait_acked(&timers, 1);
     // No other change can delay the renewal, or make it fail.
     assert_eq!(world.faults.commits(), [1, 1, 1, 1_024, 477]);

@@ -1,12 +1,6 @@
 //! The lanes: closures and async handlers in one program.
 
-use crate::common::{
-    KIND, MINUTE, World, damaged, millis, receive, secs, unavailable, wait_acked, wait_all,
-    wait_until,
-};
-use crossbeam_channel::unbounded;
-use std::thread;
-use wheelhouse_durable::{Handlers, MAX_PAYLOAD, Next};
+use crate::common::*;
 
 /// A kind whose handler is a closure. That of [`KIND`] is async.
 const SYNC: &str = "sync/1";

@@ -1,15 +1,7 @@
 //! Handlers that take long, hang, or stop the timers that run them.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, PACE, Waiting, World, key, millis, receive, schedule, secs, telling,
-    wait_acked, wait_until, waiting,
-};
-use crossbeam_channel::unbounded;
+use crate::common::*;
 use parking_lot::Mutex;
-use std::sync::Arc;
-use std::time::Duration;
-use wheelhouse_durable::store::{MemoryStore, State, StoreClock};
-use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
 fn waiting_for(who: &'static str) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
     waiting(move |run, wait| {

@@ -1,7 +1,6 @@
 //! Snapshots and metrics.
 
-use crate::common::{KIND, World, done, millis, schedule, secs, wait_until};
-use wheelhouse_durable::{Durable, Handlers, Next, Stop};
+use crate::common::*;
 
 /// Runs jobs of three kinds: orders that succeed, an invoice that fails, and a mail for another
 /// program. A job of a paused kind has waited for 90 seconds.
@@ -89,7 +88,7 @@ fn each_kind_is_counted_and_shown_with_the_sum() {
 
 #[test]
 fn the_offset_of_the_clocks_is_shown() {
-    let (world, here) = (World::new(), wheelhouse_service::ManualClock::new());
+    let (world, here) = (World::new(), ManualClock::new());
     world.clock.advance(secs(5));
     let behind = world.builder(done()).clock(here).start(world.store.clone()).unwrap();
     wait_until("a claim", || behind.snapshot().clock_offset >= 5_000);

@@ -1,14 +1,7 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
-use crate::common::{
-    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, put, receive, schedule, secs,
-    telling, wait_acked, wait_until,
-};
+use crate::common::*;
 use crossbeam_channel::bounded;
-use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Key, Kinds, Leased, Store};
-use wheelhouse_durable::{
-    Cancel, Durable, DurableRun, Error, EventKind, Handlers, JobState, Scheduled, Stop,
-};
 
 fn seen(run: &DurableRun<'_>) -> (String, u64) {
     (run.key().to_string(), run.due().as_millis() / 1_000)
@@ -241,9 +234,8 @@ fn bury(world: &World, letters: usize) {
 #[test]
 fn leases_are_renewed_between_the_pages_of_dead_letters() {
     let world = World::new();
-    let (handlers, with) = always_waiting();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
-    let timers = with(world.builder(handlers).most_dead_letters(3).start(store).unwrap());
+    let timers = world.start_waiting_on(store, |its| its.most_dead_letters(3));
     // Dropped before the timers, so that a failing test does not hang.
     let (page, pages) = bounded(0);
     *world.faults.pages.lock() = Some(page);

@@ -1,9 +1,7 @@
 //! Periodic jobs. `claim/judge/tests.rs` tests which runs are too late.
 
-use crate::common::{KIND, MINUTE, World, receive, secs, telling, wait_acked, wait_until};
-use crossbeam_channel::unbounded;
-use std::time::{Duration, SystemTime};
-use wheelhouse_durable::{Cancel, DurableRun, Error, Handlers, Late, Missed, Next};
+use crate::common::*;
+use std::time::SystemTime;
 
 /// Occurrence, number of missed occurrences, due time in seconds.
 fn occurrence(run: &DurableRun<'_>) -> (u64, u64, u64) {

@@ -5,21 +5,15 @@
 //! `wheelhouse-store-sqlite` and `src/failures.rs` of `wheelhouse-test-servers`. "One acknowledged
 //! attempt" is tested in `long_runs.rs`, the bounds in `driving.rs`.
 
-use crate::common::{
-    KIND, MINUTE, World, attempts_up_to, key, millis, receive, schedule, secs, telling, wait_acked,
-    wait_until, waiting,
-};
-use crossbeam_channel::unbounded;
+use crate::common::*;
 use std::fmt;
-use wheelhouse_durable::store::{Outcome, Store};
-use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next, Stop};
 
 /// The machine is cut off when the handler returns, for longer than its lease. Its ack is repeated
 /// until the store answers. By then another machine has acked the job.
 #[test]
 fn an_ack_that_is_repeated_after_the_lease_is_superseded() {
     let world = World::new();
-    let first = world.start_faulty_waiting(|its| its);
+    let first = world.start_waiting_on(FaultyStore::new(&world), |its| its);
     schedule(&first, "k");
     first.next();
     world.faults.down(true);
@@ -138,10 +132,8 @@ fn cancel_has_one_answer() {
     schedule(&timers, "k");
     timers.next();
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Running(_))));
-    assert!(matches!(
-        timers.after(secs(0)).key("k").schedule_bytes(KIND, ""),
-        Err(Error::Duplicate(_))
-    ));
+    let again = timers.after(secs(0)).key("k").schedule_bytes(KIND, "");
+    assert!(matches!(again, Err(Error::Duplicate(_))));
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Running);
     // The run learns of it by the renewal of its lease.
     world.clock.advance(secs(10));

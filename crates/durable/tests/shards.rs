@@ -1,11 +1,7 @@
 //! Timers on several stores: each key belongs to one store, and each store keeps its shard number.
 
-use crate::common::{
-    FaultyStore, KIND, World, done, key, millis, secs, telling, wait_acked, wait_all, wait_until,
-};
+use crate::common::*;
 use std::collections::BTreeSet;
-use wheelhouse_durable::store::{Key, MemoryStore, Store, StoreError};
-use wheelhouse_durable::{Cancel, Durable, Error, EventKind, Handlers, Next, StartError, Stop};
 
 fn three() -> (World, [MemoryStore; 3]) {
     let world = World::new();

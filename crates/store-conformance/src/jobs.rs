@@ -47,6 +47,11 @@ pub fn begin(leased: &Leased) -> Change {
     Change::Begin { key: leased.job.key.clone(), token: leased.token }
 }
 
+/// Extends a lease, until this time after the present.
+pub fn extend(leased: &Leased, visibility: Duration) -> Change {
+    Change::Extend { key: leased.job.key.clone(), token: leased.token, visibility }
+}
+
 /// Acknowledges a run that has no next occurrence.
 pub fn ack(leased: &Leased) -> Change {
     Change::Ack { key: leased.job.key.clone(), token: leased.token, again: None }

@@ -97,10 +97,8 @@ impl<'b> Pair<'b> {
         let early = due.is_some_and(|due| answer.is_none_or(|answer| answer > due));
         assert!(!early, "the next claim is at {answer:?}, but a job is visible at {due:?}");
         if due.is_none_or(|due| due > self.model.now) {
-            assert!(
-                filled || answer.is_none_or(|answer| answer > self.model.now),
-                "{answer:?} is past"
-            );
+            let is_past = answer.is_some_and(|answer| answer <= self.model.now);
+            assert!(filled || !is_past, "{answer:?} is past");
         }
         self.forget_rests();
         leased

@@ -43,7 +43,6 @@ fn run(token: u64, now: u64, occurrence: u64) -> Event {
         key: "a".into(),
         generation: 1,
         occurrence,
-        attempt: token,
         token,
         due: 10,
         now,
@@ -93,6 +92,7 @@ fn sound_histories_pass() {
 
 #[test]
 fn each_rule_is_checked() {
+    let no_run = "no run was in progress";
     for (logs, rule) in [
         (&["cancel 0 3000 Absent"][..], "neither ran nor was cancelled"),
         (&["schedule 0 1500 Duplicate"], "neither ran nor was cancelled"),
@@ -101,17 +101,14 @@ fn each_rule_is_checked() {
         (&["run 1 10 0; retry 1 11000 Done"], "was not acked"),
         (&["run 1 9 0"], "began at 9, due at 10"),
         (&["cancel 0 3000 Cancelled; run 1 10 0"], "after a cancel was"),
-        (&["cancel 0 3000 Running"], "no run was in progress"),
-        (&["cancel 0 3000 Running; begin 1 5000"], "no run was in progress"),
-        (&["begin 1 2000 Superseded; cancel 0 3000 Running"], "no run was in progress"),
+        (&["cancel 0 3000 Running"], no_run),
+        (&["cancel 0 3000 Running; begin 1 5000"], no_run),
+        (&["begin 1 2000 Superseded; cancel 0 3000 Running"], no_run),
         // Only an earlier run had begun, and its end was answered before the cancel was called.
-        (
-            &["begin 1 2100 Done; retry 1 2300 Done; cancel 0 3000 Running"],
-            "no run was in progress",
-        ),
+        (&["begin 1 2100 Done; retry 1 2300 Done; cancel 0 3000 Running"], no_run),
         (
             &["begin 1 2100 Done; retry 1 2300 Done; cancel 0 3000 Running; begin 2 5000 Done"],
-            "no run was in progress",
+            no_run,
         ),
         (&["run 1 10 0; run 2 19 0"], "leased until 20"),
         (&["run 1 10 0; run 1 20 0"], "handed out twice"),

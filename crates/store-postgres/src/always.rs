@@ -3,9 +3,7 @@
 use crate::PostgresStore;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, Timestamp};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, begin, cancel, commit, job, names, one, put,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_conformance::{Bed, store_suite};
 use wheelhouse_test_servers::{Server, queue};
 

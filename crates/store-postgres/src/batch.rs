@@ -52,9 +52,8 @@ impl Batch {
     /// Adds a row that was read from the server.
     pub(crate) fn add_stored(&mut self, key: Key, kind: Kind, row: Row) {
         let known = Some(row.visible_at);
-        let cached =
-            CachedRow { stored: Some(kind), row: Some(row), known, ..CachedRow::default() };
-        let before = self.rows.insert(key, cached);
+        let row = CachedRow { stored: Some(kind), row: Some(row), known, ..CachedRow::default() };
+        let before = self.rows.insert(key, row);
         debug_assert!(before.is_none(), "each key is read once");
     }
 

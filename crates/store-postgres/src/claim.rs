@@ -1,6 +1,6 @@
 //! A claim, within a transaction.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use crate::floor::{ClaimStats, Search, Start};
 use crate::row;
 use crate::settings::Builder;
@@ -32,7 +32,7 @@ impl Claim<'_> {
         &self,
         on: &Statements<'_, Client>,
         settings: &Builder,
-    ) -> Result<Claimed, StoreError> {
+    ) -> Result<Claimed> {
         let Self { kinds, limit, visibility, start: Start { floor, first, .. } } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
         let (mut all, mut stats) = (Vec::new(), None);
@@ -78,7 +78,7 @@ impl Claim<'_> {
 
 /// Appends the jobs that `claim.sql` has leased. Returns the number of rows that it has leased or
 /// removed, and whether the limit of bytes has excluded others.
-fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreError> {
+fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool)> {
     let (mut found, mut is_cut) = (0, false);
     for row in rows {
         found = row.try_get(1).map_err(store_error)?;
@@ -100,11 +100,11 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
     Ok((found, is_cut))
 }
 
-fn one_row(rows: &[Row]) -> Result<&Row, StoreError> {
+fn one_row(rows: &[Row]) -> Result<&Row> {
     rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))
 }
 
-fn stats_of(row: &Row, floor: i64, found: i64, more: bool) -> Result<ClaimStats, StoreError> {
+fn stats_of(row: &Row, floor: i64, found: i64, more: bool) -> Result<ClaimStats> {
     let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = micros(row, 3)?;
     let last = value(2)?.filter(|_| more);
@@ -113,7 +113,7 @@ fn stats_of(row: &Row, floor: i64, found: i64, more: bool) -> Result<ClaimStats,
 }
 
 /// When the next job is visible, and how long the search for it took.
-fn next_of(row: &Row) -> Result<(Next, Duration), StoreError> {
+fn next_of(row: &Row) -> Result<(Next, Duration)> {
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
     let took = micros(row, 2)?;
@@ -121,7 +121,7 @@ fn next_of(row: &Row) -> Result<(Next, Duration), StoreError> {
 }
 
 /// A duration by the server's clock, which may have been set back in between.
-fn micros(row: &Row, column: usize) -> Result<Duration, StoreError> {
+fn micros(row: &Row, column: usize) -> Result<Duration> {
     let micros: i64 = row.try_get(column).map_err(store_error)?;
     Ok(Duration::from_micros(micros.max(0).cast_unsigned()))
 }

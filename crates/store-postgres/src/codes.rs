@@ -1,13 +1,12 @@
 //! The effect of each error code of a server on a call, on a real server.
 
-use crate::error::{Retry, store_error};
+use crate::error::{Result, Retry, store_error};
 use crate::session::{Scope, Session};
 use crate::statements::Statements;
 use crate::{Builder, PostgresStore};
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use tokio_postgres::Client;
-use wheelhouse_durable::store::StoreError;
 use wheelhouse_test_servers::Server;
 
 /// Another transaction has interfered, or an earlier statement has failed.
@@ -145,7 +144,7 @@ fn a_commit_is_repeated_after_a_conflict_alone() {
     let execute =
         async |client: &Client, sql: &str| client.batch_execute(sql).await.map_err(store_error);
     session.run(Scope::Transaction, async |its, _, _| execute(its.client, tables).await).unwrap();
-    let mut commit = |code: &str| -> (u32, Result<(), StoreError>) {
+    let mut commit = |code: &str| -> (u32, Result<()>) {
         let (attempts, insert) =
             (Cell::new(0), format!("INSERT INTO public.codes VALUES ('{code}')"));
         let answer = session.run(Scope::Transaction, async |its, _, _| {

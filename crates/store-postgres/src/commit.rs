@@ -1,7 +1,7 @@
 //! Changes, within a transaction.
 
 use crate::batch::{Batch, Writes};
-use crate::error::{Known, store_error};
+use crate::error::{Result, conflict, store_error};
 use crate::row::{self, columns, millis};
 use crate::statements::{Parameter, Statements, param, parameters};
 use std::collections::{BTreeMap, HashSet};
@@ -57,16 +57,12 @@ pub(crate) struct Call<'c, C> {
 impl<C: GenericClient> Call<'_, C> {
     /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
     /// of this transaction.
-    pub(crate) async fn lock_queue(&self) -> Result<(), StoreError> {
+    pub(crate) async fn lock_queue(&self) -> Result<()> {
         self.query(include_str!("sql/lock_queue.sql"), &[]).await.map(drop)
     }
 
     /// Sends a statement whose parameters are the queue and these.
-    async fn query(
-        &self,
-        sql: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<SqlRow>, StoreError> {
+    async fn query(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<SqlRow>> {
         self.on.query(sql, &[parameters![self.queue].as_slice(), parameters].concat()).await
     }
 
@@ -74,7 +70,7 @@ impl<C: GenericClient> Call<'_, C> {
     pub(crate) async fn carry_out(
         &self,
         changes: &[Change],
-    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
+    ) -> Result<(Vec<Outcome>, Option<Timestamp>)> {
         let (mut outcomes, mut first) = (Vec::with_capacity(changes.len()), None);
         // A change of a dead letter must see the letters that earlier changes made, so these must
         // be written first.
@@ -97,7 +93,7 @@ impl<C: GenericClient> Call<'_, C> {
     }
 
     /// Reads and locks the rows of the changes.
-    async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
+    async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<()> {
         let mut keys: Vec<Key> = changes.iter().filter_map(Change::key).cloned().collect();
         for change in changes {
             let Change::Revive { generation, .. } = change else { continue };
@@ -133,14 +129,13 @@ impl<C: GenericClient> Call<'_, C> {
     }
 
     /// Writes the changed rows. Returns when the first of them is visible.
-    async fn write(&self, mut batch: Batch) -> Result<Option<Timestamp>, StoreError> {
+    async fn write(&self, mut batch: Batch) -> Result<Option<Timestamp>> {
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
             self.bury(&batch).await?;
         }
         if self.remove_letters(&batch.forgotten).await?.len() < batch.forgotten.len() {
-            let why = "another transaction removed the dead letter";
-            return Err(Known::Conflict(why.into()).into());
+            return Err(conflict("another transaction removed the dead letter"));
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
@@ -160,11 +155,7 @@ impl<C: GenericClient> Call<'_, C> {
 
     /// Notifies waiting programs if they need that. `first` is when the first written row of each
     /// kind is visible.
-    async fn notify(
-        &self,
-        first: &BTreeMap<Kind, Timestamp>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    async fn notify(&self, first: &BTreeMap<Kind, Timestamp>, now: Timestamp) -> Result<()> {
         let is_near = |at: Timestamp| self.far.is_none_or(|far| at.saturating_since(now) <= far);
         let near = first.iter().filter(|(_, at)| is_near(**at));
         let (kinds, times): (Vec<&str>, Vec<i64>) =
@@ -178,7 +169,7 @@ impl<C: GenericClient> Call<'_, C> {
     }
 
     /// Removes dead letters by one statement. Returns the outcome of each change.
-    async fn forget(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    async fn forget(&self, changes: &[Change]) -> Result<Vec<Outcome>> {
         let generation = |change: &Change| match change {
             Change::Forget { generation } => *generation,
             _ => unreachable!("all changes are of this sort"),
@@ -196,7 +187,7 @@ impl<C: GenericClient> Call<'_, C> {
     }
 
     /// Returns the generations of the letters that were removed.
-    async fn remove_letters(&self, generations: &[u64]) -> Result<HashSet<u64>, StoreError> {
+    async fn remove_letters(&self, generations: &[u64]) -> Result<HashSet<u64>> {
         if generations.is_empty() {
             return Ok(HashSet::new());
         }
@@ -205,7 +196,7 @@ impl<C: GenericClient> Call<'_, C> {
         removed.iter().map(|sql| row::number(sql, 0)).collect()
     }
 
-    async fn bury(&self, batch: &Batch) -> Result<(), StoreError> {
+    async fn bury(&self, batch: &Batch) -> Result<()> {
         let burials = || batch.burials.iter();
         let keys: Vec<&[u8]> = burials().map(|(key, ..)| key.as_bytes()).collect();
         let attempts: Vec<i32> = burials().map(|(_, attempt, _)| attempt.cast_signed()).collect();
@@ -216,7 +207,7 @@ impl<C: GenericClient> Call<'_, C> {
         self.query(include_str!("sql/bury.sql"), &parameters).await.map(drop)
     }
 
-    async fn put(&self, jobs: &[(Put, Row)]) -> Result<(), StoreError> {
+    async fn put(&self, jobs: &[(Put, Row)]) -> Result<()> {
         let keys: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.key.as_bytes()).collect();
         let kinds: Vec<&str> = jobs.iter().map(|(job, _)| &*job.kind).collect();
         let policies: Vec<&str> = jobs.iter().map(|(job, _)| job.policy.as_str()).collect();
@@ -224,11 +215,10 @@ impl<C: GenericClient> Call<'_, C> {
         let all = Columns::of(jobs.iter().map(|(_, row)| row));
         let parameters = all.parameters(param(&keys), &parameters![kinds, policies, payloads]);
         let put = self.query(include_str!("sql/put.sql"), &parameters).await?;
-        if put.len() == jobs.len() {
-            return Ok(());
+        if put.len() != jobs.len() {
+            return Err(conflict("another transaction put a job under the same key"));
         }
-        let why = "another transaction put a job under the same key";
-        Err(Known::Conflict(why.into()).into())
+        Ok(())
     }
 }
 
@@ -260,14 +250,10 @@ impl Columns {
         all
     }
 
-    fn parameters<'p>(
-        &'p self,
-        keys: Parameter<'p>,
-        after: &[Parameter<'p>],
-    ) -> Vec<Parameter<'p>> {
+    fn parameters<'p>(&'p self, keys: Parameter<'p>, more: &[Parameter<'p>]) -> Vec<Parameter<'p>> {
         let Self { due, visible_at, occurrence, attempt, state, token, until } = self;
         let all = parameters![*due, *visible_at, *occurrence, *attempt, *state, *token, *until];
-        [&[keys], all.as_slice(), after].concat()
+        [&[keys], all.as_slice(), more].concat()
     }
 }
 

@@ -1,10 +1,12 @@
 //! Errors of a server and of its connections, as errors of the store.
 
 use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
-use std::{fmt, io};
 use tokio_postgres::error::SqlState;
 use wheelhouse_durable::store::StoreError;
+
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     if is_untrusted(&error) {
@@ -24,16 +26,17 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         // A conflict with another transaction, which may have inserted the same key; an earlier
         // statement has failed; a division by zero, by which a statement finds that a row was
         // changed after it began.
-        (Some("40"), _) | (_, "22012" | "23505" | "25P02" | "55P03") => {
-            Known::Conflict(message).into()
+        (Some("40"), _) | (_, "22012" | "23505" | "25P02" | "55P03") => conflict(&message),
+        // It is not the primary, or no longer.
+        (_, "25006") => {
+            io(ErrorKind::ReadOnlyFilesystem, "the server is read-only; connect to the primary")
         }
-        (_, "25006") => Known::ReadOnly(message).into(),
         (_, "08P01") if message.contains("statement pooling") => StoreError::Refused(format!(
             "{message}: let the pooler lend sessions to transactions (`pool_mode = transaction`), \
              or give the address of the server"
         )),
         (_, "53100") => io(
-            io::ErrorKind::StorageFull,
+            ErrorKind::StorageFull,
             "free space on the server's disk; no acknowledged change is lost",
         ),
         // Connections, resources, operators, and statements that this server no longer has.
@@ -76,47 +79,25 @@ fn is_untrusted(_: &tokio_postgres::Error) -> bool {
     false
 }
 
-/// An error that calls of this crate tell apart.
-#[derive(Debug)]
-pub(crate) enum Known {
-    /// The server has not answered in time.
-    Timeout(Duration),
-    /// The server is read-only: it is not the primary, or no longer.
-    ReadOnly(String),
-    /// A conflict with another transaction, which locked or inserted the same rows.
-    Conflict(String),
+/// A conflict with another transaction, which locked or inserted the same rows.
+pub(crate) fn conflict(why: &str) -> StoreError {
+    StoreError::Io(io::Error::new(
+        ErrorKind::ResourceBusy,
+        format!("{why}; roll back and try again"),
+    ))
 }
 
-impl fmt::Display for Known {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Timeout(time) => write!(f, "no answer within {time:?}"),
-            Self::ReadOnly(why) => {
-                write!(f, "{why}: the server is read-only; connect to the primary")
-            }
-            Self::Conflict(why) => write!(f, "{why}; roll back and try again"),
-        }
-    }
-}
-
-impl Error for Known {}
-
-impl From<Known> for StoreError {
-    fn from(error: Known) -> Self {
-        let kind = match error {
-            Known::Timeout(_) => return Self::Unavailable(Box::new(error)),
-            Known::ReadOnly(_) => io::ErrorKind::ReadOnlyFilesystem,
-            Known::Conflict(_) => io::ErrorKind::ResourceBusy,
-        };
-        Self::Io(io::Error::new(kind, error))
-    }
+/// The server has not answered in time.
+pub(crate) fn timeout(time: Duration) -> StoreError {
+    let why = format!("no answer within {time:?}");
+    StoreError::Unavailable(Box::new(io::Error::new(ErrorKind::TimedOut, why)))
 }
 
 /// Returns `true` if a statement exceeded its timeout, here or on the server.
 pub(crate) fn is_timeout(error: &StoreError) -> bool {
     let StoreError::Unavailable(error) = error else { return false };
     let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
-    error.is::<Known>() || code == Some(&SqlState::QUERY_CANCELED)
+    error.is::<io::Error>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
 /// Returns `true` if the server has refused a statement, which has had no effect then. The other
@@ -141,11 +122,10 @@ pub(crate) enum Retry {
 pub(crate) fn retry(error: &StoreError) -> Retry {
     match error {
         StoreError::Unavailable(_) => Retry::NewConnection,
-        StoreError::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-            Some(Known::Conflict(_)) => Retry::SameConnection,
-            Some(Known::ReadOnly(_)) => Retry::NewConnection,
-            _ => Retry::Never,
-        },
+        StoreError::Io(error) if error.kind() == ErrorKind::ResourceBusy => Retry::SameConnection,
+        StoreError::Io(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => {
+            Retry::NewConnection
+        }
         _ => Retry::Never,
     }
 }

@@ -258,18 +258,13 @@ impl Floor {
         }
     }
 
-    /// Records a claim that failed, which may have exceeded the timeout after some time. If it was
+    /// Records a claim that failed. It may have exceeded the timeout, after `took`. If it was
     /// from the beginning, the next claims begin where the last successful one ended, whatever was
     /// written before: otherwise every claim would be from the beginning, and fail.
-    pub(crate) fn record_failure(
-        &mut self,
-        start: Start,
-        timed_out: Option<Duration>,
-        now: Instant,
-    ) {
+    pub(crate) fn record_failure(&mut self, start: Start, took: Option<Duration>, now: Instant) {
         self.next_search = None;
         start.written.into_iter().for_each(|at| self.wrote(at));
-        let Some(took) = timed_out else { return };
+        let Some(took) = took else { return };
         let took = took.max(LONG * 2);
         self.record_duration(start.floor, took, 0, now);
         if start.floor == NONE {

@@ -1,6 +1,6 @@
 //! Distinguishes a direct connection to the server from one to a pooler, which lends sessions.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use std::future::{Ready, ready};
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,10 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::Client;
 use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
-use wheelhouse_durable::store::StoreError;
 
 /// Returns `true` if the server process that answers is the one in the greeting. A pooler greets
 /// with an invented process number, because it lends different processes.
-pub(crate) async fn is_direct(client: &Client) -> Result<bool, StoreError> {
+pub(crate) async fn is_direct(client: &Client) -> Result<bool> {
     let row = client.query_typed_one("SELECT pg_catalog.pg_backend_pid()", &[]).await;
     let answers: i32 = row.and_then(|row| row.try_get(0)).map_err(store_error)?;
     Ok(greeted(client).await? == Some(answers))
@@ -21,7 +20,7 @@ pub(crate) async fn is_direct(client: &Client) -> Result<bool, StoreError> {
 
 /// The process number in the greeting. The client keeps it only for cancel requests. So this writes
 /// a cancel request, which is not sent, and reads the number from it.
-async fn greeted(client: &Client) -> Result<Option<i32>, StoreError> {
+async fn greeted(client: &Client) -> Result<Option<i32>> {
     let record = Record::default();
     let token = client.cancel_token();
     token.cancel_query_raw(record.clone(), Plain).await.map_err(store_error)?;

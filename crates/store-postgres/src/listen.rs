@@ -1,6 +1,6 @@
 //! Listening for notifications that a job is visible earlier than the last claim said.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use crate::floor::NONE;
 use crate::greeting::is_direct;
 use crate::settings::Builder;
@@ -81,7 +81,7 @@ impl ListenTask {
     }
 
     /// Listens until the connection ends. When it listens, it calls `hear` and drops the sender.
-    async fn listen(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
+    async fn listen(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<()> {
         let timeout = |_| StoreError::Unavailable("no answer".into());
         let connect = self.settings.config.connect(connector(&self.settings)?);
         let connected =
@@ -124,9 +124,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
     use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Put, Store, Timestamp, When};
-    use wheelhouse_store_conformance::jobs::{
-        KIND, LEASE, commit, count_wakes, job, key, put, wait_until,
-    };
+    use wheelhouse_store_conformance::jobs::*;
     use wheelhouse_test_servers::{Server, queue};
 
     /// So programs find the jobs for which no notification was sent.

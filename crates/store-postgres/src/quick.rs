@@ -5,12 +5,13 @@
 //! advance. So one statement checks the states and writes all rows, or it finds another state and
 //! writes none. Then the commit is repeated as a transaction.
 
+use crate::error::Result;
 use crate::listen::far;
 use crate::row::{self, millis};
 use crate::settings::Builder;
 use crate::statements::{Parameter, Statements, parameters};
 use tokio_postgres::{Client, Row};
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, Timestamp, When};
 
 /// A statement in two files.
 macro_rules! sql {
@@ -116,7 +117,7 @@ impl<'c> Quick<'c> {
         &self,
         on: &Statements<'_, Client>,
         settings: &Builder,
-    ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+    ) -> Result<Option<(Outcome, Option<Timestamp>)>> {
         let (queue, clock) = (settings.queue.as_str(), settings.now());
         let are_far = self.are_far(settings);
         if let [Change::Put(put)] = self.changes[..] {
@@ -147,7 +148,7 @@ impl<'c> Quick<'c> {
         })
     }
 
-    fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+    fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>> {
         let Some(row) = rows.first() else { return Ok(None) };
         let count = row::number(row, 0)?;
         if count == 0 {
@@ -187,7 +188,7 @@ async fn put_one(
     sql: &str,
     queue: &str,
     clock: Option<i64>,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<Row>> {
     let (at, delay) = time(put.when);
     let (key, kind, payload) = (put.key.as_bytes(), &*put.kind, put.payload.as_slice());
     let policy = put.policy.as_str();

@@ -1,5 +1,6 @@
 //! Conversions between table rows and values.
 
+use crate::error::Result;
 use tokio_postgres::Row as SqlRow;
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{
@@ -12,7 +13,7 @@ fn damaged(what: impl std::fmt::Display) -> StoreError {
 }
 
 /// The part of a row that changes depend on: eight columns, from the column `from` on.
-pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
+pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row> {
     let number = |column| number(sql, from + column);
     let lease = || {
         let token: Option<i64> = sql.try_get(from + 6).map_err(damaged)?;
@@ -34,7 +35,7 @@ pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
 }
 
 /// A complete row of `job`: these eight columns, then key, kind, payload, policy.
-pub(crate) fn entry(sql: &SqlRow, from: usize) -> Result<Entry, StoreError> {
+pub(crate) fn entry(sql: &SqlRow, from: usize) -> Result<Entry> {
     let kind: &str = sql.try_get(from + 9).map_err(damaged)?;
     let payload = sql.try_get(from + 10).map_err(damaged)?;
     let policy = sql.try_get(from + 11).map_err(damaged)?;
@@ -42,21 +43,21 @@ pub(crate) fn entry(sql: &SqlRow, from: usize) -> Result<Entry, StoreError> {
 }
 
 /// A row of `dead`: an entry's columns, the reason and the time.
-pub(crate) fn dead(sql: &SqlRow) -> Result<Dead, StoreError> {
+pub(crate) fn dead(sql: &SqlRow) -> Result<Dead> {
     let reason = sql.try_get(12).map_err(damaged)?;
     Ok(Dead { job: entry(sql, 0)?, reason, at: time(sql, 13)? })
 }
 
-pub(crate) fn key(sql: &SqlRow, column: usize) -> Result<Key, StoreError> {
+pub(crate) fn key(sql: &SqlRow, column: usize) -> Result<Key> {
     let bytes: &[u8] = sql.try_get(column).map_err(damaged)?;
     Key::new(bytes).map_err(damaged)
 }
 
-pub(crate) fn number(sql: &SqlRow, column: usize) -> Result<u64, StoreError> {
+pub(crate) fn number(sql: &SqlRow, column: usize) -> Result<u64> {
     sql.try_get::<_, i64>(column).map(i64::cast_unsigned).map_err(damaged)
 }
 
-pub(crate) fn time(sql: &SqlRow, column: usize) -> Result<Timestamp, StoreError> {
+pub(crate) fn time(sql: &SqlRow, column: usize) -> Result<Timestamp> {
     number(sql, column).map(Timestamp::from_millis)
 }
 

@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Known, Retry, retry, store_error, was_refused};
+use crate::error::{Result, Retry, retry, store_error, timeout, was_refused};
 use crate::greeting::is_direct;
 use crate::listen::{Hear, Listener, listen};
 use crate::settings::Builder;
@@ -9,7 +9,6 @@ use crate::sockets::{self, Driver, Task, deadline};
 use crate::statements::{Prepared, Statements};
 use crate::tls::connector;
 use crate::transaction::{Failed, own_session, transact};
-use std::future::Future;
 use std::io;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
@@ -55,7 +54,7 @@ impl Open {
         &self,
         scope: Scope,
         settings: &Builder,
-        call: impl Future<Output = Result<T, StoreError>>,
+        call: impl Future<Output = Result<T>>,
     ) -> Result<T, Failed> {
         if scope == Scope::Transaction || self.prepared.is_none() {
             return transact(&self.client, settings, self.prepared.is_some(), call).await;
@@ -71,7 +70,7 @@ impl Open {
 }
 
 impl Session {
-    pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
+    pub(crate) fn open(settings: Builder) -> Result<Self> {
         let mut new = Self::later(settings)?;
         // Not retried, so that a program with a wrong URL fails at once.
         new.open = Some(new.connect(deadline(new.settings.timeout))?);
@@ -79,7 +78,7 @@ impl Session {
     }
 
     /// Connects at the first call.
-    pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
+    pub(crate) fn later(settings: Builder) -> Result<Self> {
         // Refuses a wrong setting here, not at the first call.
         connector(&settings)?;
         Ok(Self { settings, format: None, open: None, listener: None, driver: Driver::new()? })
@@ -92,8 +91,8 @@ impl Session {
     pub(crate) fn run<T>(
         &mut self,
         scope: Scope,
-        call: impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        call: impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T>,
+    ) -> Result<T> {
         let until = deadline(self.settings.timeout);
         let (mut failures, mut exclusive) = (0, false);
         loop {
@@ -108,11 +107,9 @@ impl Session {
             };
             let how = retry(&error);
             // After the first conflict there is no pause: the repeated call waits by a lock.
-            let first_conflict =
-                how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
-            failures += u32::from(!first_conflict);
-            let pause =
-                if first_conflict { Duration::ZERO } else { reconnect_backoff().wait(failures) };
+            let is_first = how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
+            failures += u32::from(!is_first);
+            let pause = if is_first { Duration::ZERO } else { reconnect_backoff().wait(failures) };
             if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }
@@ -132,7 +129,7 @@ impl Session {
         open: Open,
         until: Instant,
         (scope, exclusive): (Scope, bool),
-        call: &impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T, StoreError>,
+        call: &impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T>,
     ) -> Result<T, Failed> {
         let settings = &self.settings;
         let (answer, usable) = self
@@ -152,14 +149,14 @@ impl Session {
             })
             // After a timeout the connection is dropped: its answer would be taken for that of the
             // next statement.
-            .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings))), false));
+            .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings.timeout))), false));
         self.open = usable.then_some(open);
         answer
     }
 
     /// Connects, and checks the database if that has not succeeded before. If it has, a refusal is
     /// transient, so that the ends of runs are retried until the server is set as before.
-    fn connect(&mut self, until: Instant) -> Result<Open, StoreError> {
+    fn connect(&mut self, until: Instant) -> Result<Open> {
         let is_new = self.format.is_none();
         self.connect_once(until).map_err(|error| match error {
             StoreError::Refused(why) if !is_new => StoreError::Io(io::Error::other(why)),
@@ -167,10 +164,10 @@ impl Session {
         })
     }
 
-    fn connect_once(&mut self, until: Instant) -> Result<Open, StoreError> {
+    fn connect_once(&mut self, until: Instant) -> Result<Open> {
         let settings = &self.settings;
         let connected = self.driver.wait(until, sockets::connect(settings));
-        let (client, task) = connected.ok_or_else(|| timeout(settings))??;
+        let (client, task) = connected.ok_or_else(|| timeout(settings.timeout))??;
         let answered = self.driver.wait(until, async {
             let client = &client;
             // Only a direct connection has its own session.
@@ -192,14 +189,11 @@ impl Session {
             };
             Ok((is_own, checked?))
         });
-        let answered = answered.ok_or_else(|| timeout(settings))?;
-        let (is_own, answered) = answered.map_err(Failed::into_error)?;
+        let answered = answered.ok_or_else(|| timeout(settings.timeout))?;
+        let (is_own, answered) =
+            answered.map_err(|(Failed::Undone(error) | Failed::Unknown(error))| error)?;
         self.format = answered.or(self.format);
         self.listener.iter_mut().for_each(Listener::reconnect);
         Ok(Open { client, prepared: is_own.then(Prepared::default), task })
     }
-}
-
-fn timeout(settings: &Builder) -> StoreError {
-    Known::Timeout(settings.timeout).into()
 }

@@ -1,6 +1,6 @@
 //! Checks of a database when a program connects, and creation of its tables.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use crate::settings::Builder;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::StoreError;
@@ -13,7 +13,7 @@ const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(75273
 
 /// Checks the server, creates the tables if there are none, and moves the numbers on. A store that
 /// only reads needs existing tables. Returns the format of the tables.
-pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Result<u32, StoreError> {
+pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Result<u32> {
     if !settings.unchecked {
         is_durable(client).await?;
     }
@@ -39,12 +39,12 @@ pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Resul
 /// restored from an old copy. That also holds for a restore while programs run, because they then
 /// connect again. The lock is needed: otherwise, of two connections at once, the one that read the
 /// clock first could set the numbers back below those that the other has drawn.
-pub(crate) async fn move_numbers(client: &Client) -> Result<(), StoreError> {
+pub(crate) async fn move_numbers(client: &Client) -> Result<()> {
     one(client, ONE_AFTER_THE_OTHER).await?;
     set_numbers(client).await
 }
 
-async fn set_numbers(client: &Client) -> Result<(), StoreError> {
+async fn set_numbers(client: &Client) -> Result<()> {
     let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
                    (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
                    AS clock WHERE last_value < micros";
@@ -53,14 +53,14 @@ async fn set_numbers(client: &Client) -> Result<(), StoreError> {
 }
 
 /// The format of the tables. Fails if this version does not know it.
-async fn format(client: &Client) -> Result<u32, StoreError> {
+async fn format(client: &Client) -> Result<u32> {
     let row = one(client, "SELECT format FROM wheelhouse.meta").await?;
     let found = row.try_get::<_, i32>(0).map_err(store_error)?.cast_unsigned();
     if found > FORMAT { Err(StoreError::Format { found, known: FORMAT }) } else { Ok(found) }
 }
 
 /// Refuses a server that may lose what it has acknowledged.
-async fn is_durable(client: &Client) -> Result<(), StoreError> {
+async fn is_durable(client: &Client) -> Result<()> {
     let settings = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
     let row = one(client, settings).await?;
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
@@ -74,6 +74,6 @@ async fn is_durable(client: &Client) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn one(client: &Client, sql: &str) -> Result<Row, StoreError> {
+async fn one(client: &Client, sql: &str) -> Result<Row> {
     client.query_typed_one(sql, &[]).await.map_err(store_error)
 }

@@ -1,10 +1,10 @@
 //! Connections: that of a session is read and written by the thread that waits for an answer, and
 //! that of a listener by its own thread.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use crate::settings::Builder;
 use crate::tls::connector;
-use std::future::{Future, pending};
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{self, Handle, Runtime};
 use tokio::task::AbortHandle;
 use tokio_postgres::Client;
-use wheelhouse_durable::store::StoreError;
 
 /// A task that ends when this is dropped.
 pub(crate) struct Task(AbortHandle);
@@ -24,9 +23,7 @@ impl Drop for Task {
     }
 }
 
-pub(crate) fn run_on_thread(
-    task: impl Future<Output = ()> + Send + 'static,
-) -> Result<Task, StoreError> {
+pub(crate) fn run_on_thread(task: impl Future<Output = ()> + Send + 'static) -> Result<Task> {
     let driver = Driver::new()?;
     let task = driver.runtime().spawn(task);
     let ends = Task(task.abort_handle());
@@ -36,7 +33,7 @@ pub(crate) fn run_on_thread(
 }
 
 /// Connects. The current runtime drives the connection until the task is dropped.
-pub(crate) async fn connect(settings: &Builder) -> Result<(Client, Task), StoreError> {
+pub(crate) async fn connect(settings: &Builder) -> Result<(Client, Task)> {
     let connected = settings.config.connect(connector(settings)?).await;
     let (client, connection) = connected.map_err(store_error)?;
     let task = tokio::spawn(async {
@@ -52,7 +49,7 @@ pub(crate) async fn connect(settings: &Builder) -> Result<(Client, Task), StoreE
 pub(crate) struct Driver(Option<Runtime>);
 
 impl Driver {
-    pub(crate) fn new() -> Result<Self, StoreError> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self(Some(runtime::Builder::new_current_thread().enable_all().build()?)))
     }
 

@@ -1,11 +1,10 @@
 //! How statements are sent to a session.
 
-use crate::error::store_error;
+use crate::error::{Result, store_error};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{GenericClient, Row, Statement};
-use wheelhouse_durable::store::StoreError;
 
 /// A parameter of a statement, with its type. Without types, the client would ask the server for
 /// them by a named statement, which may be missing in the next session that a pooler lends.
@@ -66,11 +65,7 @@ pub(crate) struct Statements<'c, C> {
 }
 
 impl<C: GenericClient> Statements<'_, C> {
-    pub(crate) async fn query(
-        &self,
-        sql: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, StoreError> {
+    pub(crate) async fn query(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>> {
         let rows = match self.prepared {
             None => self.client.query_typed(sql, parameters).await,
             Some(prepared) => {
@@ -89,7 +84,7 @@ impl Prepared {
         client: &impl GenericClient,
         sql: &str,
         parameters: &[Parameter<'_>],
-    ) -> Result<Statement, StoreError> {
+    ) -> Result<Statement> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(statement) = lock().get(sql) {
             return Ok(statement.clone());

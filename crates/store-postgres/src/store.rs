@@ -2,7 +2,7 @@
 
 use crate::claim::{Claim, number};
 use crate::commit::Call;
-use crate::error::{is_timeout, store_error, with_sources};
+use crate::error::{Result, is_timeout, store_error, with_sources};
 use crate::floor::{Shared, Start};
 use crate::listen::far;
 use crate::quick::Quick;
@@ -66,7 +66,7 @@ impl PostgresStore {
     }
 
     /// Runs a query that is a transaction by itself. Its parameters are the queue and these.
-    fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>> {
         self.session.run(Scope::Read, async |on, settings, _| {
             let queue = settings.queue.as_str();
             on.query(sql, &[parameters![queue].as_slice(), parameters].concat()).await
@@ -77,7 +77,7 @@ impl PostgresStore {
     fn commit_quickly(
         &mut self,
         quick: &Quick<'_>,
-    ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+    ) -> Result<Option<(Outcome, Option<Timestamp>)>> {
         self.session.run(Scope::Write, async |on, settings, exclusive| {
             // After a conflict: another transaction has changed the same rows.
             if exclusive {
@@ -88,10 +88,7 @@ impl PostgresStore {
     }
 
     /// Commits any changes. Returns their outcomes, and when the first written row is visible.
-    fn commit_by_rules(
-        &mut self,
-        changes: &[Change],
-    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
+    fn commit_by_rules(&mut self, changes: &[Change]) -> Result<(Vec<Outcome>, Option<Timestamp>)> {
         self.session.run(Scope::Transaction, async |on, settings, exclusive| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let call = Call { on, queue, clock, far: Some(far(settings)) };

@@ -1,5 +1,6 @@
 //! Encryption of connections: with the feature `tls`, if the URL has `sslmode=require`.
 
+use crate::error::Result;
 use crate::settings::Builder;
 use tokio_postgres::config::SslMode;
 use wheelhouse_durable::store::StoreError;
@@ -11,7 +12,7 @@ pub(crate) type Tls = tokio_postgres::NoTls;
 pub(crate) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 
 #[cfg(not(feature = "tls"))]
-pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
+pub(crate) fn connector(settings: &Builder) -> Result<Tls> {
     if settings.config.get_ssl_mode() == SslMode::Require {
         let why = "sslmode=require asks for TLS: build with the feature `tls` of \
                    wheelhouse-store-postgres (or of the command `wheelhouse`)";
@@ -23,7 +24,7 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
 /// Trusts the given roots, or otherwise those of the machine. The latter are read at each
 /// connection, so that changes take effect.
 #[cfg(feature = "tls")]
-pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
+pub(crate) fn connector(settings: &Builder) -> Result<Tls> {
     use rustls::pki_types::{CertificateDer, pem::PemObject};
     use rustls::{ClientConfig, RootCertStore, crypto::ring};
 

@@ -1,9 +1,8 @@
 //! Transactions that bring their own settings: the server's defaults do not matter. A session that
 //! a pooler lends is not changed. A session of this program alone is set once.
 
-use crate::error::{Retry, retry, store_error};
+use crate::error::{Result, Retry, retry, store_error};
 use crate::settings::Builder;
-use std::future::Future;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
@@ -14,20 +13,13 @@ pub(crate) enum Failed {
     Unknown(StoreError),
 }
 
-impl Failed {
-    pub(crate) fn into_error(self) -> StoreError {
-        let (Self::Undone(error) | Self::Unknown(error)) = self;
-        error
-    }
-}
-
 /// Begins a transaction, carries out the call in it, and commits. If the session `is_own`, it has
 /// the [settings](own_session) already.
 pub(crate) async fn transact<T>(
     client: &Client,
     settings: &Builder,
     is_own: bool,
-    call: impl Future<Output = Result<T, StoreError>>,
+    call: impl Future<Output = Result<T>>,
 ) -> Result<T, Failed> {
     let begin = if is_own { format!("BEGIN {}", access(settings)) } else { begin(settings) };
     // Not sent together with the first statement: behind a proxy that delays small packets until

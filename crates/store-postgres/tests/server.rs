@@ -7,13 +7,10 @@ use common::{connect, execute, run, shared_store};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Kinds, Leased, Outcome, Put, Store, StoreError, Timestamp, When,
+    Change, ClaimLimit, Dead, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, bury, cancel, claim, commit, continues, fails, job, key, lease, names, put,
-    rows,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_postgres::tokio_postgres::Transaction;
 use wheelhouse_store_postgres::{PostgresStore, commit_in};
 use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};
@@ -79,11 +76,7 @@ fn an_open_transaction_delays_no_other_renewal() {
     let Some((mut store, url, queue)) = shared_store() else { return };
     store.commit(&[put("a", 0), put("b", 0), put("c", 0)]).unwrap();
     let leased = claim(&mut store);
-    let extend = |leased: &Leased| {
-        let (key, token, visibility) = (leased.job.key.clone(), leased.token, 2 * LEASE);
-        Change::Extend { key, token, visibility }
-    };
-    let mut renewals: Vec<_> = leased.iter().map(extend).collect();
+    let mut renewals: Vec<_> = leased.iter().map(|leased| extend(leased, 2 * LEASE)).collect();
     renewals.push(Change::Extend { key: key("none"), token: leased[0].token, visibility: LEASE });
     run(async {
         let mut shop = connect(&url).await;

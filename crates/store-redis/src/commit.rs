@@ -1,5 +1,6 @@
 //! The arguments and answers of `commit.lua`.
 
+use crate::error::Result;
 use crate::row;
 use redis::Cmd;
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub(crate) fn add_key(command: &mut Cmd, change: &Change) {
 }
 
 /// Adds a change to the arguments of a call, as `commit.lua` describes it.
-pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<(), StoreError> {
+pub(crate) fn add_to(command: &mut Cmd, change: &Change) -> Result<()> {
     const NO_TIME: (u8, u64) = (0, 0);
     let (number, (sign, time), occurrence) = match change {
         Change::Put(put) => (if put.replace { 2 } else { 1 }, time(put.when), 0),
@@ -68,7 +69,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 }
 
 /// The outcome for a letter of the script's answer.
-pub(crate) fn outcome(letter: u8) -> Result<Outcome, StoreError> {
+pub(crate) fn outcome(letter: u8) -> Result<Outcome> {
     Ok(match letter {
         b'D' => Outcome::Done,
         b'R' => Outcome::Replaced,

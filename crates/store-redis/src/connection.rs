@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and the scripts that run on it.
 
-use crate::error::{lacks_queue, store_error};
+use crate::error::{Result, lacks_queue, store_error};
 use crate::row::LONGEST_IN_ROW;
 use crate::servers::Servers;
 use crate::settings::Builder;
@@ -60,7 +60,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
+    pub(crate) fn open(settings: Builder) -> Result<Self> {
         let mut new = Self::later(settings)?;
         new.open = Some(new.servers.connect()?);
         new.begin()?;
@@ -68,7 +68,7 @@ impl Connection {
     }
 
     /// Connects at the first call.
-    pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
+    pub(crate) fn later(settings: Builder) -> Result<Self> {
         Ok(Self {
             keys: Keys::new(&settings.queue),
             servers: Arc::new(Servers::new(&settings)?),
@@ -84,13 +84,13 @@ impl Connection {
     }
 
     /// Runs a command. Fails if the connection breaks: the server may have carried it out.
-    pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
+    pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T> {
         self.ready()?;
         self.with(Instant::now(), |connection| command.query(connection))
     }
 
     /// Connects and opens the queue, if that has not succeeded before.
-    fn ready(&mut self) -> Result<(), StoreError> {
+    fn ready(&mut self) -> Result<()> {
         if self.is_new() { self.begin() } else { Ok(()) }
     }
 
@@ -99,57 +99,25 @@ impl Connection {
         self.epoch.is_empty()
     }
 
-    /// Runs the script of a commit or a claim. If the data were replaced since the last one, this
-    /// fails once, without any effect.
-    pub(crate) fn change<T: FromRedisValue>(
-        &mut self,
-        script: &Script,
-        kinds: Option<&Kinds>,
-        arguments: impl Fn(&mut Cmd) -> Result<(), StoreError>,
-    ) -> Result<T, StoreError> {
-        if !self.unreported {
-            match self.run(script, kinds, &arguments) {
-                Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
-                answer => return answer,
-            }
-        }
-        self.unreported = false;
-        Err(StoreError::Unavailable(
-            format!(
-                "the data of queue {} were emptied or replaced; jobs may be missing, and earlier \
-                 leases are void",
-                self.settings.queue
-            )
-            .into(),
-        ))
-    }
-
-    /// Runs a script that only reads. If the data were replaced, it reads the new ones: callers may
-    /// ignore the errors of a read, so the next [`change`](Self::change) fails instead.
-    pub(crate) fn read<T: FromRedisValue>(
-        &mut self,
-        script: &Script,
-        kinds: Option<&Kinds>,
-        arguments: impl Fn(&mut Cmd) -> Result<(), StoreError>,
-    ) -> Result<T, StoreError> {
-        match self.run(script, kinds, &arguments) {
-            Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
-            answer => return answer,
-        }
-        self.run(script, kinds, &arguments)
-    }
-
     /// Runs a script with its keys, the epoch, the clock, and further `arguments`, which begin with
     /// the keys of rows. Loads it if the server does not have it. The keys of the script include
     /// the orders of `kinds`, or of all known kinds.
-    fn run<T: FromRedisValue>(
+    ///
+    /// If the data were replaced since the last call, a script that `reports` it fails once,
+    /// without any effect: that of a commit or a claim. A script that only reads runs on the new
+    /// data, because callers may ignore the errors of a read, and the next commit or claim fails.
+    pub(crate) fn run<T: FromRedisValue>(
         &mut self,
         script: &Script,
+        reports: bool,
         kinds: Option<&Kinds>,
-        arguments: &impl Fn(&mut Cmd) -> Result<(), StoreError>,
-    ) -> Result<T, StoreError> {
+        arguments: impl Fn(&mut Cmd) -> Result<()>,
+    ) -> Result<T> {
         self.ready()?;
         loop {
+            if reports && std::mem::take(&mut self.unreported) {
+                return Err(replaced(&self.settings.queue));
+            }
             let mut command = redis::cmd("EVALSHA");
             command.arg(script.get_hash());
             match kinds {
@@ -166,9 +134,11 @@ impl Connection {
                 }
                 answer => answer.map(Ok),
             };
-            match self.with(Instant::now(), once)? {
-                Ok(answer) => return Ok(answer),
-                Err(kinds) => self.kinds.extend::<Vec<String>>(kinds),
+            match self.with(Instant::now(), once) {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(kinds)) => self.kinds.extend::<Vec<String>>(kinds),
+                Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
+                Err(error) => return Err(error),
             }
         }
     }
@@ -180,7 +150,7 @@ impl Connection {
         &mut self,
         begun: Instant,
         call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         loop {
             let mut connection = match self.open.take() {
                 Some(connection) => connection,
@@ -212,7 +182,7 @@ impl Connection {
 
     /// Connects, with pauses between failed attempts. The pause stays between calls, so a caller
     /// that retries at once does not overload a server that is about to start.
-    fn connect_again(&mut self, begun: Instant) -> Result<redis::Connection, StoreError> {
+    fn connect_again(&mut self, begun: Instant) -> Result<redis::Connection> {
         loop {
             match self.servers.connect() {
                 Ok(connection) => {
@@ -226,7 +196,7 @@ impl Connection {
 
     /// Waits before the next attempt of a call that began at `begun`. Returns `error` if that would
     /// be after the timeout, or if a retry does not help.
-    fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
+    fn wait(&mut self, begun: Instant, error: StoreError) -> Result<()> {
         self.failures = self.failures.saturating_add(1);
         let pause = reconnect_backoff().wait(self.failures);
         if !matches!(error, StoreError::Unavailable(_))
@@ -240,11 +210,7 @@ impl Connection {
 
     /// Checks the server's settings at each new connection and once a minute: `appendonly` can be
     /// switched off while the server runs.
-    fn check(
-        &mut self,
-        connection: &mut redis::Connection,
-        now: Instant,
-    ) -> Result<(), StoreError> {
+    fn check(&mut self, connection: &mut redis::Connection, now: Instant) -> Result<()> {
         let fresh = self.checked.is_some_and(|at| now.saturating_duration_since(at) < CHECK);
         if !self.settings.unchecked && !fresh {
             check::is_durable(connection).map_err(|error| self.refusal(error))?;
@@ -265,7 +231,7 @@ impl Connection {
 
     /// If this connection may write, creates the queue if there is none, or converts it. Then reads
     /// its format and epoch.
-    fn begin(&mut self) -> Result<(), StoreError> {
+    fn begin(&mut self) -> Result<()> {
         if !self.settings.only_reads {
             let script = Script::new(include_str!("scripts/open.lua"));
             let new = format!("{}{:016x}", NOTHING_DRAWN, random());
@@ -303,7 +269,7 @@ impl Connection {
 
     /// Reads the epoch after a script found other data than expected. If the epoch has changed,
     /// takes the new data. Otherwise returns `error`: another program has written to the data.
-    fn take_replaced(&mut self, error: StoreError) -> Result<(), StoreError> {
+    fn take_replaced(&mut self, error: StoreError) -> Result<()> {
         let before = self.epoch.clone();
         self.checked = None;
         self.begin()?;
@@ -313,6 +279,14 @@ impl Connection {
         self.unreported = true;
         Ok(())
     }
+}
+
+fn replaced(queue: &str) -> StoreError {
+    let why = format!(
+        "the data of queue {queue} were emptied or replaced; jobs may be missing, and earlier \
+         leases are void"
+    );
+    StoreError::Unavailable(why.into())
 }
 
 /// Runs a script. Loads it first if the server does not have it.

@@ -115,7 +115,6 @@ mod scan;
 mod servers;
 mod settings;
 mod store;
-mod tls;
 
 pub use settings::Builder;
 pub use store::RedisStore;

@@ -1,5 +1,6 @@
 //! Conversion of rows from the scripts' format.
 
+use crate::error::Result;
 use std::convert::Infallible;
 use wheelhouse_durable::store::{
     Dead, Entry, Key, Kind, Lease, Put, State, StoreError, Timestamp, Token,
@@ -18,7 +19,7 @@ pub(crate) const LONGEST_IN_ROW: usize = 128;
 
 /// Reads a job from its key, its row, as `common.lua` describes it, and its body if that is not in
 /// the row.
-pub(crate) fn entry(key: &[u8], row: &[u8], body: &[u8]) -> Result<Entry, StoreError> {
+pub(crate) fn entry(key: &[u8], row: &[u8], body: &[u8]) -> Result<Entry> {
     read(key, row, body).ok_or_else(|| damaged(key))
 }
 
@@ -52,7 +53,7 @@ fn read(key: &[u8], row: &[u8], body: &[u8]) -> Option<Entry> {
 }
 
 /// Reads a dead letter, as `commit.lua` packs it.
-pub(crate) fn dead(letter: &[u8]) -> Result<Dead, StoreError> {
+pub(crate) fn dead(letter: &[u8]) -> Result<Dead> {
     read_dead(letter).ok_or_else(|| damaged(letter))
 }
 
@@ -76,7 +77,7 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
 /// Appends the end of the row of a new job, after its occurrence. Returns the body if it is too
 /// long for the row, or else nothing. A body is the policy's length in four bytes, the policy, and
 /// the payload.
-pub(crate) fn append(row: &mut Vec<u8>, job: &Put) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn append(row: &mut Vec<u8>, job: &Put) -> Result<Vec<u8>> {
     let Put { kind, policy, payload, .. } = job;
     let refused = |why: &str| StoreError::Refused(why.into());
     let kind_length = u8::try_from(kind.len());

@@ -1,6 +1,7 @@
 //! Listing the keys page by page.
 
 use crate::connection::Connection;
+use crate::error::Result;
 use std::collections::VecDeque;
 use wheelhouse_durable::store::{Key, StoreError};
 
@@ -21,7 +22,7 @@ impl Scans {
         &self,
         connection: &mut Connection,
         after: Option<&Key>,
-    ) -> Result<Scan, StoreError> {
+    ) -> Result<Scan> {
         let Some(key) = after else { return Ok(Scan::default()) };
         if let Some(scan) = self.0.iter().find(|scan| scan.last.as_ref() == after) {
             return Ok(scan.clone());
@@ -66,11 +67,7 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// The next `max` keys, or fewer if no more are left.
-    pub(crate) fn page(
-        &mut self,
-        connection: &mut Connection,
-        max: usize,
-    ) -> Result<Vec<Key>, StoreError> {
+    pub(crate) fn page(&mut self, connection: &mut Connection, max: usize) -> Result<Vec<Key>> {
         while self.waiting.len() < max && !self.ended {
             let mut command = redis::cmd("HSCAN");
             command.arg(&connection.keys.jobs).arg(self.cursor).arg("COUNT").arg(COUNT);
@@ -90,7 +87,7 @@ impl Scan {
 
     /// Fails if the cursor is of another server, or of the same before a restart. The order of the
     /// keys depends on the process, so the list would miss some.
-    fn check(&mut self, connection: &mut Connection) -> Result<(), StoreError> {
+    fn check(&mut self, connection: &mut Connection) -> Result<()> {
         let connections = connection.servers.changes();
         if self.connections == connections {
             return Ok(());

@@ -5,9 +5,8 @@
 //! looks for the server again: it resolves the names, asks the Sentinels, and asks each server for
 //! its role.
 
-use crate::error::store_error;
-use crate::settings::Builder;
-use crate::tls;
+use crate::error::{Result, store_error};
+use crate::settings::{Builder, is_encrypted};
 use redis::{Client, ConnectionAddr, ErrorKind, RedisError, ServerErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,10 +31,10 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn new(settings: &Builder) -> Result<Self, StoreError> {
-        let template = tls::client(settings, &settings.url)?;
+    pub(crate) fn new(settings: &Builder) -> Result<Self> {
+        let template = client(settings, &settings.url)?;
         let more = settings.sentinels.iter().chain(&settings.more);
-        let more: Result<Vec<_>, _> = more.map(|url| tls::client(settings, url)).collect();
+        let more: Result<Vec<_>, _> = more.map(|url| client(settings, url)).collect();
         let (mut given, mut watched) = (more?, None);
         if settings.sentinels.is_empty() {
             given.insert(0, template.clone());
@@ -56,12 +55,17 @@ impl Servers {
     }
 
     /// Connects to the server that has the queue. Otherwise returns the error of the last attempt.
-    pub(crate) fn connect(&self) -> Result<redis::Connection, StoreError> {
+    pub(crate) fn connect(&self) -> Result<redis::Connection> {
         // The last server is tried first, and forgotten until it has shown that it still has the
         // queue.
         let last = self.lock().take();
         let mut answer = Err(StoreError::Unavailable("no server address is known".into()));
-        for client in last.into_iter().map(Ok).chain(self.candidates()) {
+        // Each is determined only when the one before has failed.
+        let others = self.given.iter().map(|given| match &self.watched {
+            None => Ok(given.clone()),
+            Some(name) => self.ask_sentinel(given, name),
+        });
+        for client in last.into_iter().map(Ok).chain(others) {
             answer = client.and_then(|client| Ok((self.try_one(&client)?, client)));
             match answer {
                 Ok((connection, client)) => {
@@ -104,16 +108,8 @@ impl Servers {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The servers that may have the queue. Each is determined only when the one before has failed.
-    fn candidates(&self) -> impl Iterator<Item = Result<Client, StoreError>> {
-        self.given.iter().map(|given| match &self.watched {
-            None => Ok(given.clone()),
-            Some(name) => self.ask_sentinel(given, name),
-        })
-    }
-
     /// The primary, according to a Sentinel.
-    fn ask_sentinel(&self, sentinel: &Client, name: &str) -> Result<Client, StoreError> {
+    fn ask_sentinel(&self, sentinel: &Client, name: &str) -> Result<Client> {
         let mut connection = self.open(sentinel)?;
         let mut command = redis::cmd("SENTINEL");
         let command = command.arg("get-master-addr-by-name").arg(name);
@@ -129,7 +125,7 @@ impl Servers {
 
     /// Opens a connection on which each answer may take this server's share of the timeout, so that
     /// silent servers do not use up the time of the others.
-    fn open(&self, client: &Client) -> Result<redis::Connection, StoreError> {
+    fn open(&self, client: &Client) -> Result<redis::Connection> {
         let servers = u32::try_from(self.given.len()).unwrap_or(u32::MAX);
         let part = (self.timeout / servers.max(1)).max(Duration::from_millis(1));
         let connection = client.get_connection_with_timeout(part).map_err(store_error)?;
@@ -137,7 +133,7 @@ impl Servers {
         Ok(connection)
     }
 
-    fn try_one(&self, client: &Client) -> Result<redis::Connection, StoreError> {
+    fn try_one(&self, client: &Client) -> Result<redis::Connection> {
         let mut connection = self.open(client)?;
         // A server that still loads its files accepts connections, and refuses all commands.
         redis::cmd("PING").exec(&mut connection).map_err(store_error)?;
@@ -153,7 +149,7 @@ impl Servers {
     }
 }
 
-fn wait_at_most(connection: &redis::Connection, timeout: Duration) -> Result<(), StoreError> {
+fn wait_at_most(connection: &redis::Connection, timeout: Duration) -> Result<()> {
     connection.set_read_timeout(Some(timeout)).map_err(store_error)?;
     connection.set_write_timeout(Some(timeout)).map_err(store_error)
 }
@@ -184,4 +180,29 @@ fn is_replica(connection: &mut redis::Connection) -> bool {
     let role = role.first().and_then(|role| redis::from_redis_value_ref::<String>(role).ok());
     role.as_deref() == Some("slave")
         && redis::cmd("CLUSTER").arg("KEYSLOT").arg("a").exec(connection).is_err()
+}
+
+/// A client. With the feature `tls` it encrypts if the URL has the scheme `rediss`.
+#[cfg(not(feature = "tls"))]
+fn client(_: &Builder, url: &str) -> Result<Client> {
+    if is_encrypted(url) {
+        let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis \
+                   (or of the command `wheelhouse`)";
+        return Err(StoreError::Refused(why.into()));
+    }
+    Client::open(url).map_err(store_error)
+}
+
+#[cfg(feature = "tls")]
+fn client(settings: &Builder, url: &str) -> Result<Client> {
+    // Fails if the program has installed another provider, which is then used.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = match &settings.roots {
+        Some(roots) if is_encrypted(url) => {
+            let root_cert = Some(roots.to_vec());
+            Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
+        }
+        _ => Client::open(url),
+    };
+    client.map_err(store_error)
 }

@@ -2,6 +2,7 @@
 
 use crate::commit::{self, AT_ONCE, millis};
 use crate::connection::{CLAIM, COMMIT, Connection, KINDS, ROWS};
+use crate::error::Result;
 use crate::listen::{Listener, listen};
 use crate::row;
 use crate::scan::Scans;
@@ -62,14 +63,14 @@ impl RedisStore {
         limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
-    ) -> Result<(bool, Next), StoreError> {
+    ) -> Result<(bool, Next)> {
         let most = (limit.jobs - into.len()).min(AT_ONCE);
         let bytes = into.iter().map(|leased| leased.job.payload.len()).sum();
         let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
         // Negative if the only job so far is longer than the limit.
         let left = signed(limit.bytes) - signed(bytes);
         let (now, next, removed, long_bodies, jobs): Claimed =
-            self.connection.change(&CLAIM, Some(kinds), |command| {
+            self.connection.run(&CLAIM, true, Some(kinds), |command| {
                 command.arg(0).arg(millis(visibility)).arg(most).arg(left);
                 // The first job is leased however long it is.
                 command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
@@ -98,7 +99,7 @@ impl RedisStore {
 
     /// Learns the kinds of new jobs, and of dead letters to be revived, so that the call names
     /// their orders. The kinds of stored jobs are in the queue's set of kinds.
-    fn learn_kinds(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+    fn learn_kinds(&mut self, changes: &[Change]) -> Result<()> {
         let mut revived = redis::cmd("HMGET");
         revived.arg(&self.connection.keys.dead);
         let mut letters = Vec::new();
@@ -122,12 +123,12 @@ impl RedisStore {
     }
 
     /// The rows of these keys. Keys without a row are left out.
-    fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
+    fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>> {
         type Parts = Vec<Option<Vec<u8>>>;
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (found, bodies): (Parts, Parts) =
-                self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
+                self.connection.run(&ROWS, false, Some(&Kinds::default()), |command| {
                     command.arg(keys.len());
                     for key in keys {
                         command.arg(key.as_bytes());
@@ -188,7 +189,7 @@ impl Store for RedisStore {
         let new = changes.iter().filter(|change| is_new(change)).count();
         for some in changes.chunks(AT_ONCE) {
             self.learn_kinds(some)?;
-            let answer = self.connection.change(&COMMIT, None, |command| {
+            let answer = self.connection.run(&COMMIT, true, None, |command| {
                 command.arg(some.len());
                 some.iter().for_each(|change| commit::add_key(command, change));
                 let has_letters = some.iter().any(|change| change.key().is_none());
@@ -264,7 +265,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |command| {
+        let kinds: Vec<(String, u64)> = self.connection.run(&KINDS, false, None, |command| {
             command.arg(0);
             Ok(())
         })?;

@@ -2,13 +2,11 @@
 
 use crate::commit::Batch;
 use crate::row::{self, columns, entry_columns, limit, millis, number, signed, time};
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, Result, params};
 use std::collections::BinaryHeap;
 use std::time::Duration;
 use wheelhouse_durable::store::rules::{Row, Table, claim};
-use wheelhouse_durable::store::{
-    ClaimLimit, Entry, Key, Kinds, Lease, Leased, State, Timestamp, Token,
-};
+use wheelhouse_durable::store::{ClaimLimit, Entry, Kinds, Lease, Leased, State, Timestamp, Token};
 
 /// When the first row of these kinds is visible. O(k log n).
 pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Option<Timestamp>> {
@@ -81,12 +79,6 @@ impl Claim {
         batch.wrote = true;
         Ok(Some(leased))
     }
-}
-
-pub(crate) fn find(connection: &Connection, key: &Key) -> Result<Option<Entry>> {
-    let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
-    let mut select = connection.prepare_cached(select)?;
-    select.query_row([key.as_bytes()], row::entry).optional()
 }
 
 /// The row of a generation, which an index has named.

@@ -28,19 +28,15 @@ pub(crate) fn store_error(error: Error) -> StoreError {
         }
         Some(ErrorCode::NotADatabase) => StoreError::Foreign("it is not a SQLite database".into()),
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
-        _ => not_sqlite(error),
-    }
-}
-
-/// Converts an error without a code of SQLite: a value that the statements of this crate cannot
-/// have written, a missing row that an index names, or an unexpected error.
-fn not_sqlite(error: Error) -> StoreError {
-    match error {
-        Error::FromSqlConversionFailure(..)
-        | Error::IntegralValueOutOfRange(..)
-        | Error::InvalidColumnType(..)
-        | Error::QueryReturnedNoRows
-        | Error::Utf8Error(..) => StoreError::Damaged(error.to_string()),
-        _ => StoreError::Io(io::Error::other(error)),
+        _ => match error {
+            // A value that the statements of this crate cannot have written, or a missing row that
+            // an index names.
+            Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::QueryReturnedNoRows
+            | Error::Utf8Error(..) => StoreError::Damaged(error.to_string()),
+            _ => StoreError::Io(io::Error::other(error)),
+        },
     }
 }

@@ -18,7 +18,7 @@ use crate::error::store_error;
 use crate::files::{FileId, with_suffix};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
-use rusqlite::Connection;
+use rusqlite::{Connection, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -166,11 +166,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 
 /// Ends the leases of an epoch: a claim hands their jobs out at once, in the order of their due
 /// times. O(k log n) for k leases.
-pub(crate) fn free_leases(
-    connection: &Connection,
-    epoch: i64,
-    now: Timestamp,
-) -> rusqlite::Result<()> {
+pub(crate) fn free_leases(connection: &Connection, epoch: i64, now: Timestamp) -> Result<()> {
     connection.execute(
         // State 3 is `Replaced`: the newer generation waits for its own due time.
         "UPDATE job SET until = min(until, due, ?2), holder = NULL,
@@ -182,7 +178,7 @@ pub(crate) fn free_leases(
 }
 
 /// Returns `true` if a row has a lease of this epoch.
-pub(crate) fn has_leases(connection: &Connection, epoch: i64) -> rusqlite::Result<bool> {
+pub(crate) fn has_leases(connection: &Connection, epoch: i64) -> Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM job WHERE holder = ?1)";
     connection.query_row(any, [epoch], |row| row.get(0))
 }

@@ -135,7 +135,6 @@ mod busy;
 mod claim;
 mod commit;
 mod error;
-mod ext;
 mod files;
 mod holder;
 mod open;
@@ -147,9 +146,8 @@ mod store;
 mod wake;
 
 pub use commit::commit_in;
-pub use ext::DurableExt;
 /// The version of rusqlite whose connections [`commit_in`] takes.
 pub use rusqlite;
-pub use store::SqliteStore;
+pub use store::{DurableExt, SqliteStore};
 #[cfg(doc)]
 use wheelhouse_durable::store::{Change, ClaimLimit, StoreError};

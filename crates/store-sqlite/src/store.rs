@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::claim::{Claim, find, first_visible};
+use crate::claim::{Claim, first_visible};
 use crate::commit::{Batch, commit, transaction};
 use crate::error::store_error;
 use crate::files::Files;
@@ -19,6 +19,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Next, Outcome, Store,
     StoreClock, StoreError, Timestamp, Waker,
 };
+use wheelhouse_durable::{Durable, Handlers, StartError};
 
 /// A store in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
 pub struct SqliteStore {
@@ -157,6 +158,24 @@ impl SqliteStore {
     }
 }
 
+/// Opens durable timers on a file. It is a trait of this crate, so that programs with other stores
+/// need not compile SQLite.
+pub trait DurableExt: Sized {
+    /// Opens or creates the file, and starts the timers with the defaults of a
+    /// [`Builder`](wheelhouse_durable::Builder). Overdue jobs run now.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`SqliteStore::open`] and [`Durable::start`].
+    fn open(path: impl AsRef<Path>, handlers: Handlers) -> Result<Self, StartError>;
+}
+
+impl DurableExt for Durable {
+    fn open(path: impl AsRef<Path>, handlers: Handlers) -> Result<Self, StartError> {
+        Self::start(SqliteStore::open(path)?, handlers)
+    }
+}
+
 fn only_to_read() -> StoreError {
     StoreError::Refused("opened to read: open it to write".into())
 }
@@ -234,7 +253,8 @@ impl Store for SqliteStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        find(self.reader()?, key).map_err(store_error)
+        const SELECT: &str = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
+        Ok(self.rows(SELECT, [key.as_bytes()], row::entry)?.pop())
     }
 
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {

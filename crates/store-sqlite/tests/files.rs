@@ -7,9 +7,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
-use wheelhouse_store_conformance::jobs::{
-    KIND, LEASE, ack, cancel, claim, commit, fails, job, lease, one, put, rows,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -44,6 +42,7 @@ fn newer_and_foreign_files_are_not_touched() {
 /// missing or damaged, unless `verify` finds an error.
 #[test]
 fn a_damaged_file_is_refused_or_whole() {
+    use StoreError::{Damaged, Foreign, Format};
     let (folder, path) = temporary();
     let whole = some_jobs(&path, 300);
     let (mut refused, pages) = (0, whole.len() / 4096);
@@ -55,11 +54,7 @@ fn a_damaged_file_is_refused_or_whole() {
             let path = folder.path().join(format!("{page}-{at}.timers"));
             fs::write(&path, &bytes).unwrap();
             match SqliteStore::open(&path) {
-                Err(
-                    StoreError::Damaged(_) | StoreError::Foreign(_) | StoreError::Format { .. },
-                ) => {
-                    refused += 1;
-                }
+                Err(Damaged(_) | Foreign(_) | Format { .. }) => refused += 1,
                 Err(other) => panic!("page {page}, byte {at}: {other:?}"),
                 Ok(mut store) => {
                     let found = store.verify().is_err();

@@ -15,9 +15,7 @@ use std::time::Duration;
 use wheelhouse_durable::store::{Change, Outcome, Put, Store};
 use wheelhouse_durable::{Durable, DurableRun, Failure, Handlers, Next};
 use wheelhouse_store_conformance::history;
-use wheelhouse_store_conformance::jobs::{
-    KIND, cancel, claim, job, key, names, one, put, rows, wait_until,
-};
+use wheelhouse_store_conformance::jobs::*;
 use wheelhouse_store_sqlite::SqliteStore;
 
 #[test]
@@ -239,7 +237,6 @@ fn plays() {
     history::child(|path| Ok(Box::new(SqliteStore::open(path)?)));
 }
 
-/// The history of processes that are stopped and killed.
 #[test]
 fn a_history_of_three_processes_is_sound() {
     let (folder, path) = temporary();

@@ -2,8 +2,9 @@
 //! and restarted; networks that are slow, silent, cut, or lose answers. Each check panics with the
 //! promise that was broken and with what happened instead.
 
+use crate::suite::QUEUE;
 use crate::{Connect, How, Network, Proxy, TestServer, wait_until};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
@@ -15,8 +16,8 @@ use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, count_wakes, job, ke
 const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);
 
-/// The timeout of the processes of a history, and their queue.
-const HISTORY: (Duration, &str) = (Duration::from_secs(2), "history");
+/// The timeout of the processes of a history.
+const HISTORY: Duration = Duration::from_secs(2);
 
 fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -47,37 +48,31 @@ fn claim_one(store: &mut dyn Store, visibility: Duration) -> Leased {
 /// jobs are there and complete.
 pub fn a_killed_server_loses_nothing(tested: &TestServer) {
     let mut store = tested.open(tested.server.address(), LONG * 3);
-    let (mut acknowledged, mut failed) = (Vec::new(), 0);
-    let (commits, over) = (AtomicU32::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for round in 0..5 {
-                let before = commits.load(Ordering::SeqCst);
-                while commits.load(Ordering::SeqCst) < before + 5 {
-                    thread::sleep(millis(1));
-                }
+    let (mut acknowledged, mut failed, mut numbers) = (Vec::new(), 0, 0_u64..);
+    let mut commit = || {
+        let names: Vec<_> = numbers.by_ref().take(16).map(|n| format!("job {n}")).collect();
+        let puts: Vec<_> = names.iter().map(|name| put(name, 3_600_000)).collect();
+        match store.commit(&puts) {
+            Ok(_) => acknowledged.extend(names),
+            Err(error) => {
+                assert!(error.is_transient(), "{error:?}");
+                failed += 1;
+            }
+        }
+    };
+    for round in 0..5 {
+        (0..5).for_each(|_| commit());
+        thread::scope(|scope| {
+            let restarts = scope.spawn(|| {
                 thread::sleep(Duration::from_micros(round * 700));
                 tested.server.kill();
                 tested.server.start();
+            });
+            while !restarts.is_finished() {
+                commit();
             }
-            over.store(true, Ordering::SeqCst);
         });
-        for n in 0_u64.. {
-            let names: Vec<_> = (0..16).map(|i| format!("{n} {i}")).collect();
-            let puts: Vec<_> = names.iter().map(|name| put(name, 3_600_000)).collect();
-            match store.commit(&puts) {
-                Ok(_) => acknowledged.extend(names),
-                Err(error) => {
-                    assert!(error.is_transient(), "{error:?}");
-                    failed += 1;
-                }
-            }
-            commits.fetch_add(1, Ordering::SeqCst);
-            if over.load(Ordering::SeqCst) {
-                break;
-            }
-        }
-    });
+    }
     assert!(acknowledged.len() >= 5 * 4 * 16, "only {} were acknowledged", acknowledged.len());
     assert!(failed <= 10, "{failed} calls failed: the store waits while a server starts");
     for name in &acknowledged {
@@ -155,9 +150,8 @@ pub fn a_lost_answer_is_repeated(tested: &TestServer) {
 /// over. When the first one returns, its ack is refused.
 pub fn a_worker_that_is_cut_off_is_superseded(tested: &TestServer) {
     let proxy = Proxy::to(tested.server.address());
-    let queue = "cut off";
-    let mut cut_off = tested.open_queue(proxy.address(), queue, SHORT);
-    let mut other = tested.open_queue(tested.server.address(), queue, LONG);
+    let mut cut_off = tested.open(proxy.address(), SHORT);
+    let mut other = tested.open(tested.server.address(), LONG);
     other.commit(&[put("a", 0)]).expect("a commit succeeds");
     let first = claim_one(&mut *cut_off, millis(250));
     proxy.set(Network::Silent);
@@ -209,9 +203,8 @@ pub fn nothing_is_early_by_the_servers_clock(tested: &TestServer) {
 
 /// A waiting store is also woken for an earlier job after the server was restarted.
 pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
-    let queue = "told again";
-    let mut waits = tested.open_queue(tested.server.address(), queue, LONG);
-    let mut other = tested.open_queue(tested.server.address(), queue, LONG);
+    let mut waits = tested.open(tested.server.address(), LONG);
+    let mut other = tested.open(tested.server.address(), LONG);
     let calls = count_wakes(&mut *waits);
     tested.server.kill();
     tested.server.start();
@@ -229,16 +222,14 @@ pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
 
 /// A process of a history.
 pub fn plays(connect: Connect) {
-    let (timeout, queue) = HISTORY;
-    history::child(|url| connect(url, queue, How::Within(timeout)));
+    history::child(|url| connect(url, QUEUE, How::Within(HISTORY)));
 }
 
 /// The history of processes that are stopped and killed, on a network that is cut. Before every
 /// second cut, answers are lost.
 pub fn a_history_of_three_processes_is_sound(tested: &TestServer) {
     let proxy = Proxy::to(tested.server.address());
-    let (timeout, queue) = HISTORY;
-    let store = tested.open_queue(tested.server.address(), queue, timeout);
+    let store = tested.open(tested.server.address(), HISTORY);
     let logs = tempfile::tempdir().expect("a temporary folder");
     let cut = |n: u32| {
         if n % 2 == 1 {

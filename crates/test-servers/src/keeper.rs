@@ -1,9 +1,8 @@
 //! The shell script that is the parent of a server, and ends the server when this program ends.
 
-use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +17,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// A keeper of `command`, which it does not start yet. It owns the folder and removes it.
-    pub(crate) fn new<A: AsRef<OsStr>>(folder: PathBuf, command: &[A]) -> Self {
+    pub(crate) fn new(folder: PathBuf, command: &[String]) -> Self {
         let mut child = Command::new("sh")
             .args(["-c", include_str!("keeper.sh"), "keeper"])
             .arg(&folder)
@@ -64,12 +63,24 @@ pub(crate) fn folder() -> PathBuf {
 
 /// The path of a program, searched for in `PATH` and then in these folders. If it is missing,
 /// prints that a test is skipped, and which package has the program.
-pub(crate) fn program(name: &str, folders: &[PathBuf], package: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str, folders: &[PathBuf], package: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut all = std::env::split_paths(&path).chain(folders.iter().cloned());
     let found = all.find_map(|folder| Some(folder.join(name)).filter(|program| program.is_file()));
     if found.is_none() {
         eprintln!("SKIPPED, no {name} here: apt-get install {package}");
     }
-    found
+    found.map(|program| text(&program))
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &[String]) {
+    let output = Command::new(&command[0]).args(&command[1..]).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+}
+
+/// A path as an argument of a command.
+pub(crate) fn text(path: &Path) -> String {
+    path.to_str().expect("a path in UTF-8").to_owned()
 }

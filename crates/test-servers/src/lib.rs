@@ -32,7 +32,6 @@ mod certificate;
 pub mod encryption;
 mod failures;
 mod keeper;
-mod pgbouncer;
 mod postgres;
 mod programs;
 mod proxy;
@@ -40,13 +39,12 @@ mod redis;
 mod suite;
 
 pub use proxy::{Network, Proxy};
-pub use suite::{Connect, How, TestServer, TestServers};
+pub use suite::{Connect, How, TestServer};
 #[doc(hidden)]
 pub use wheelhouse_durable::store;
 pub use wheelhouse_store_conformance::jobs::wait_until;
 
 use keeper::Keeper;
-use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -107,7 +105,7 @@ fn answers(address: SocketAddr, request: &[u8], expected: &[u8]) -> bool {
 
 impl Server {
     /// Starts `command`, which must serve this port of 127.0.0.1.
-    fn run((folder, port): (PathBuf, u16), command: &[OsString], protocol: Protocol) -> Self {
+    fn run((folder, port): (PathBuf, u16), command: &[String], protocol: Protocol) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let server = Self { keeper: Keeper::new(folder, command), address, protocol };
         server.start();

@@ -1,9 +1,7 @@
-//! Starts a PostgreSQL.
+//! Starts a PostgreSQL, and a pooler in front of it.
 
-use crate::certificate::Certificate;
-use crate::keeper::{folder, program};
-use crate::{Protocol, Server, free_port};
-use std::ffi::OsString;
+use crate::keeper::{folder, program, run, text};
+use crate::{Protocol, Server, certificate, free_port};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,16 +24,12 @@ impl Server {
     /// `None` also if `openssl` is not installed.
     #[must_use]
     pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
-        let openssl = Certificate::openssl()?;
+        let openssl = program("openssl", &[], "openssl")?;
         let files = ServerFiles::initialized("UTF8")?;
-        let certificate = Certificate::make(openssl, &files.user, &files.folder);
-        let setting = |name, path: &Path| format!("{name}={}", path.display());
-        let server = files.start(&[
-            "ssl=on".into(),
-            setting("ssl_cert_file", &certificate.certificate),
-            setting("ssl_key_file", &certificate.key),
-        ]);
-        Some((server, certificate.root()))
+        let (made, root) = certificate::make(openssl, &files.user, &files.folder);
+        let [certificate, key] =
+            [format!("ssl_cert_file={}", made[0]), format!("ssl_key_file={}", made[1])];
+        Some((files.start(&["ssl=on", &certificate, &key]), root))
     }
 
     /// Starts a standby of a PostgreSQL. It streams the commits of the primary and answers queries.
@@ -50,13 +44,34 @@ impl Server {
         files.run("pg_basebackup", &options);
         Some(files.start(&[]))
     }
+
+    /// Starts a pgbouncer, a connection pooler, in front of a PostgreSQL, with a mode
+    /// (`transaction` or `session`) and at most this number of sessions for each database. It maps
+    /// every user to `postgres`.
+    #[must_use]
+    pub fn pgbouncer(behind: &Self, mode: &str, sessions: usize) -> Option<Self> {
+        let pgbouncer = program("pgbouncer", &["/usr/sbin".into()], "pgbouncer")?;
+        let (folder, port) = (folder(), free_port());
+        // pgbouncer refuses to run as root, as PostgreSQL does.
+        let mut command = other_user(&folder);
+        let (host, behind) = (behind.address.ip(), behind.address.port());
+        let settings = format!(
+            "[databases]\n* = host={host} port={behind} user=postgres\n[pgbouncer]\n\
+             listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n\
+             pool_mode = {mode}\ndefault_pool_size = {sessions}\nserver_login_retry = 1\n"
+        );
+        let file = folder.join("pgbouncer.ini");
+        std::fs::write(&file, settings).expect("our folder");
+        command.extend([pgbouncer, "-q".into(), text(&file)]);
+        Some(Self::run((folder, port), &command, Protocol::Postgres))
+    }
 }
 
 /// A server that is not started yet.
 struct ServerFiles {
     folder: PathBuf,
     /// The beginning of a command line, so that the command does not run as root.
-    user: Vec<OsString>,
+    user: Vec<String>,
     programs: Vec<PathBuf>,
 }
 
@@ -77,29 +92,25 @@ impl ServerFiles {
         Some(files)
     }
 
-    fn command(&self, name: &str) -> Vec<OsString> {
+    fn command(&self, name: &str) -> Vec<String> {
         let program = program(name, &self.programs, "postgresql").expect("PostgreSQL has it");
-        let mut command = self.user.clone();
-        command.extend([program.into(), "-D".into(), self.folder.join("data").into()]);
-        command
+        [&self.user[..], &[program, "-D".into(), text(&self.folder.join("data"))]].concat()
     }
 
     /// Runs a program that creates the files of the server, which takes about a second.
     fn run(&self, name: &str, options: &[&str]) {
-        let command = self.command(name);
-        let made = Command::new(&command[0]).args(&command[1..]).args(options).output();
-        let made = made.expect("it starts");
-        assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
+        let mut command = self.command(name);
+        command.extend(options.iter().copied().map(String::from));
+        run(&command);
     }
 
-    fn start(self, settings: &[String]) -> Server {
+    fn start(self, settings: &[&str]) -> Server {
         let (mut command, port) = (self.command("postgres"), free_port());
-        command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(OsString::from));
+        command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(String::from));
         // Without this setting it would sync each of its thousand files separately after a crash.
         // It exists since PostgreSQL 14.
-        let all = std::iter::once("recovery_init_sync_method=syncfs");
-        for setting in all.chain(settings.iter().map(String::as_str)) {
-            command.extend(["-c", setting].map(OsString::from));
+        for setting in ["recovery_init_sync_method=syncfs"].iter().chain(settings) {
+            command.extend(["-c", setting].map(String::from));
         }
         Server::run((self.folder, port), &command, Protocol::Postgres)
     }
@@ -120,7 +131,7 @@ const NO_USER: &str =
 
 /// The beginning of a command line, so that the command does not run as root. Gives the folder to
 /// the user `postgres`, whom its package has created.
-pub(crate) fn other_user(folder: &Path) -> Vec<OsString> {
+fn other_user(folder: &Path) -> Vec<String> {
     if std::fs::metadata(folder).expect("our folder").uid() != 0 {
         return Vec::new();
     }
@@ -130,8 +141,6 @@ pub(crate) fn other_user(folder: &Path) -> Vec<OsString> {
     };
     let (user, group) = (id("-u"), id("-g"));
     chown(folder, Some(user), Some(group)).expect("root may do it");
-    let options = [format!("--reuid={user}"), format!("--regid={group}"), "--clear-groups".into()];
-    let mut command = vec![OsString::from("setpriv")];
-    command.extend(options.map(OsString::from));
-    command
+    let (user, group) = (format!("--reuid={user}"), format!("--regid={group}"));
+    vec!["setpriv".into(), user, group, "--clear-groups".into()]
 }

@@ -1,5 +1,6 @@
 //! Checks of stores that only read, and of programs over two servers.
 
+use crate::suite::QUEUE;
 use crate::{How, TestServer, wait_until};
 use std::time::Duration;
 use wheelhouse_durable::store::{ClaimLimit, Kinds, Store, StoreError};
@@ -11,8 +12,7 @@ const SHORT: Duration = Duration::from_millis(500);
 
 /// A store that is connected to read creates and changes nothing.
 pub fn a_reader_changes_nothing(tested: &TestServer) {
-    let server = tested.another();
-    let connect = |how| (tested.connect)(&server.url(), "a", how);
+    let connect = |how| (tested.connect)(&tested.server.url(), QUEUE, how);
     let refused = |error, text| matches!(error, StoreError::Refused(why) if why.contains(text));
     assert!(refused(connect(How::ToRead).err().expect("there is no queue"), "name"));
     assert!(refused(connect(How::ToRead).err().expect("none was created"), "name"));
@@ -33,10 +33,10 @@ pub fn a_reader_changes_nothing(tested: &TestServer) {
 /// One of the two servers of a program is killed, while the program runs and when it starts. Jobs
 /// of the other server continue to run; the others run when their server is back.
 pub fn a_program_starts_while_a_server_is_away(tested: &TestServer) {
-    let [first, second] = [tested.another(), tested.another()];
+    let (first, second) = (&tested.server, &tested.another());
     let stores = || {
-        let store = |url: String| (tested.connect)(&url, "orders", How::Later(SHORT));
-        [&first, &second].map(|server| store(server.url()).expect("it need not connect"))
+        let store = |url: String| (tested.connect)(&url, QUEUE, How::Later(SHORT));
+        [first, second].map(|server| store(server.url()).expect("it need not connect"))
     };
     let start = || {
         let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));

@@ -1,9 +1,7 @@
 //! Starts a Redis.
 
-use crate::certificate::Certificate;
-use crate::keeper::{folder, program};
-use crate::{Protocol, Server, free_port, wait_until};
-use std::ffi::OsString;
+use crate::keeper::{folder, program, text};
+use crate::{Protocol, Server, certificate, free_port, wait_until};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -16,9 +14,9 @@ impl Server {
     #[must_use]
     pub fn redis(more: &[&str]) -> Option<Self> {
         let (redis, port) = (redis_server()?, free_port());
-        let mut options = vec!["--port".into(), port.to_string().into()];
-        options.extend(more.iter().map(OsString::from));
-        Some(start(redis, (folder(), port), options, Protocol::Redis))
+        let its_port = port.to_string();
+        let options = [&["--port", &its_port], more].concat();
+        Some(start(redis, (folder(), port), &options, Protocol::Redis))
     }
 
     /// Starts a cluster of three Redis servers, each with a third of the slots.
@@ -53,10 +51,9 @@ impl Server {
         let file = folder.join("sentinel.conf");
         let watch = format!("sentinel monitor {name} 127.0.0.1 {} 1\n", primary.port());
         std::fs::write(&file, watch).expect("our folder");
-        let port_text = port.to_string();
-        let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
-        command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
-        command.extend(["--dir".into(), folder.clone().into()]);
+        let mut command = vec![redis, text(&file), "--dir".into(), text(&folder)];
+        let options = ["--sentinel", "--port", &port.to_string(), "--bind", "127.0.0.1"];
+        command.extend(options.map(String::from));
         Some(Self::run((folder, port), &command, Protocol::Redis))
     }
 
@@ -65,15 +62,14 @@ impl Server {
     /// not installed.
     #[must_use]
     pub fn redis_with_tls() -> Option<(Self, Vec<u8>)> {
-        let (redis, openssl) = redis_server().zip(Certificate::openssl())?;
+        let (redis, openssl) = redis_server().zip(program("openssl", &[], "openssl"))?;
         let (folder, port) = (folder(), free_port());
-        let made = Certificate::make(openssl, &[], &folder);
-        let port_text = port.to_string();
-        let words = ["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
-        let mut options: Vec<OsString> = words.map(OsString::from).into();
-        options.extend(["--tls-cert-file".into(), made.certificate.clone().into()]);
-        options.extend(["--tls-key-file".into(), made.key.clone().into()]);
-        Some((start(redis, (folder, port), options, Protocol::EncryptedRedis), made.root()))
+        let ([certificate, key], root) = certificate::make(openssl, &[], &folder);
+        let its_port = port.to_string();
+        let files = ["--tls-cert-file", &certificate, "--tls-key-file", &key];
+        let options = ["--port", "0", "--tls-port", &its_port, "--tls-auth-clients", "no"];
+        let options = [&options[..], &files].concat();
+        Some((start(redis, (folder, port), &options, Protocol::EncryptedRedis), root))
     }
 }
 
@@ -88,20 +84,20 @@ fn send_command(address: SocketAddr, command: &str) -> String {
 }
 
 fn start(
-    redis: PathBuf,
+    redis: String,
     (folder, port): (PathBuf, u16),
-    more: Vec<OsString>,
+    more: &[&str],
     protocol: Protocol,
 ) -> Server {
-    let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
     // busy. A server that is killed then would lose writes that it has acknowledged.
-    let options = ["--bind 127.0.0.1", "--save ", "--appendonly yes", "--appendfsync always"];
-    command.extend(options.iter().flat_map(|option| option.split(' ')).map(OsString::from));
-    command.extend(more);
+    let durable = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"];
+    let mut command = vec![redis, "--dir".into(), text(&folder)];
+    let options = ["--bind", "127.0.0.1"].iter().chain(&durable).chain(more);
+    command.extend(options.copied().map(String::from));
     Server::run((folder, port), &command, protocol)
 }
 
-fn redis_server() -> Option<PathBuf> {
+fn redis_server() -> Option<String> {
     program("redis-server", &[], "redis-server")
 }

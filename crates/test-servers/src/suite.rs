@@ -2,8 +2,6 @@
 
 use crate::Server;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use wheelhouse_durable::store::{Store, StoreError};
 
@@ -21,6 +19,9 @@ pub enum How {
 /// Connects a store to a queue at a URL.
 pub type Connect = fn(&str, &str, How) -> Result<Box<dyn Store>, StoreError>;
 
+/// The queue of a check.
+pub(crate) const QUEUE: &str = "orders";
+
 /// A server, and a function that connects a store to it.
 #[derive(Debug)]
 pub struct TestServer {
@@ -30,51 +31,20 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts another server, for a check that kills it or needs an empty one.
+    /// Starts the server; `None` if it is not installed.
+    pub fn start(start: fn() -> Option<Server>, connect: Connect) -> Option<Self> {
+        Some(Self { server: start()?, connect, start })
+    }
+
+    /// Starts another server.
     pub(crate) fn another(&self) -> Server {
         (self.start)().expect("it is installed")
     }
 
-    /// Connects to a new queue.
+    /// Connects to the server at its own address or that of a proxy.
     pub(crate) fn open(&self, address: SocketAddr, timeout: Duration) -> Box<dyn Store> {
-        self.open_queue(address, &crate::queue(), timeout)
-    }
-
-    pub(crate) fn open_queue(
-        &self,
-        address: SocketAddr,
-        queue: &str,
-        timeout: Duration,
-    ) -> Box<dyn Store> {
         let url = self.server.url_at(address);
-        (self.connect)(&url, queue, How::Within(timeout)).expect("it connects")
-    }
-}
-
-/// Two servers for the tests of a program. Tests mostly wait, so two of them can run at once.
-#[derive(Debug, Default)]
-pub struct TestServers {
-    servers: [OnceLock<Option<Mutex<TestServer>>>; 2],
-    next: AtomicUsize,
-}
-
-impl TestServers {
-    /// Two servers that have not started.
-    pub const fn new() -> Self {
-        Self { servers: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
-    }
-
-    /// Waits for the next server in turn, which `start` starts if needed; `None` if it is not
-    /// installed. Works also after another test has panicked.
-    pub fn next(
-        &self,
-        start: fn() -> Option<Server>,
-        connect: Connect,
-    ) -> Option<MutexGuard<'_, TestServer>> {
-        let next = self.next.fetch_add(1, Ordering::SeqCst) % self.servers.len();
-        let begin = || Some(Mutex::new(TestServer { server: start()?, connect, start }));
-        let server = self.servers[next].get_or_init(begin).as_ref()?;
-        Some(server.lock().unwrap_or_else(PoisonError::into_inner))
+        (self.connect)(&url, QUEUE, How::Within(timeout)).expect("it connects")
     }
 }
 
@@ -118,12 +88,10 @@ macro_rules! server_suite {
         }
     };
     ($start:expr, $connect:expr; $($check:ident,)*) => {
-        static SERVERS: $crate::TestServers = $crate::TestServers::new();
-
         $(
             #[test]
             fn $check() {
-                SERVERS.next($start, $connect).iter().for_each(|it| $crate::checks::$check(it));
+                $crate::TestServer::start($start, $connect).iter().for_each($crate::checks::$check);
             }
         )*
     };

@@ -1,20 +1,14 @@
 //! A store that fails as planned.
 
-use super::World;
-use crossbeam_channel::Sender;
+use super::*;
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::thread::{self, ThreadId};
-use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, MemoryStore, Outcome,
-    Store, StoreError, Timestamp, Waker,
-};
+use std::thread::ThreadId;
+use wheelhouse_durable::store::{ClaimResult, Dead, Gauges, Kind, Timestamp, Waker};
 
 /// The fault of one call of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Fault {
+    #[default]
     None,
     /// The call fails without any effect.
     Before,
@@ -39,8 +33,8 @@ type MakeError = fn() -> StoreError;
 
 #[derive(Default)]
 pub(crate) struct Plan {
-    /// The faults of the following calls.
-    next: VecDeque<Fault>,
+    /// The fault of the next call.
+    pub(crate) next: Fault,
     /// All calls fail, as if the server could not be reached.
     down: bool,
     pub(crate) refused: Option<Vec<u8>>,
@@ -68,11 +62,6 @@ impl Faults {
         self.plan.lock()
     }
 
-    /// Plans the faults of the following calls, in order.
-    pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
-        self.lock().next.extend(faults);
-    }
-
     pub(crate) fn down(&self, down: bool) {
         self.lock().down = down;
     }
@@ -88,7 +77,7 @@ impl Faults {
 
     fn next(&self) -> Fault {
         let mut plan = self.lock();
-        if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
+        if plan.down { Fault::Before } else { std::mem::take(&mut plan.next) }
     }
 }
 

@@ -1,22 +1,25 @@
-//! An in-memory store, a clock that a test sets, and a store that fails as planned.
+//! An in-memory store, a clock that a test sets, and a store that fails as planned. Also the names
+//! that most tests use.
 
 mod faulty;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+pub(crate) use crossbeam_channel::{Receiver, Sender, unbounded};
 pub(crate) use faulty::{Fault, Faults, FaultyStore, damaged, unavailable};
 use parking_lot::Mutex;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Put, Store, StoreClock,
+pub(crate) use std::sync::Arc;
+pub(crate) use std::thread;
+pub(crate) use std::time::{Duration, Instant};
+pub(crate) use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Put, State, Store,
+    StoreClock, StoreError,
 };
-use wheelhouse_durable::{
-    Backoff, Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next,
+pub(crate) use wheelhouse_durable::{
+    AsyncRun, Backoff, Builder, Cancel, Commit, Durable, DurableRun, Error, Event, EventKind,
+    Failure, Handlers, JobState, Late, MAX_PAYLOAD, Missed, Next, Scheduled, StartError, Stop,
     Timers, When,
 };
-use wheelhouse_service::ManualClock;
+pub(crate) use wheelhouse_service::ManualClock;
 
 pub(crate) const KIND: &str = "work/1";
 
@@ -191,24 +194,38 @@ impl World {
         self.builder(handlers).start(FaultyStore::new(self)).unwrap()
     }
 
+    /// Calls `then` while a commit of the [`FaultyStore`] is in progress: what it submits is the
+    /// next batch.
+    pub(crate) fn during_a_commit<T>(&self, timers: &Timers, then: impl FnOnce() -> T) -> T {
+        let (closed, before) = (self.faults.gate.lock(), self.faults.commits().len());
+        let first = timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
+        wait_until("a commit is in progress", || self.faults.commits().len() > before);
+        let answer = then();
+        drop(closed);
+        first.wait().unwrap();
+        answer
+    }
+
     pub(crate) fn other_store(&self) -> MemoryStore {
         MemoryStore::with_clock(StoreClock::new(self.clock.clone()))
     }
 
-    /// Starts timers on a [`FaultyStore`] whose handlers of [`KIND`] wait, and then succeed.
-    pub(crate) fn start_faulty_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
-        let (handlers, with) = always_waiting();
-        with(set(self.builder(handlers)).start(FaultyStore::new(self)).unwrap())
-    }
-
     /// Starts timers whose handlers of [`KIND`] wait, and then succeed.
     pub(crate) fn start_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
-        let (handlers, with) = always_waiting();
-        let builder = set(self.builder(self.with_a_pace(handlers)));
-        with(builder.start(self.store.clone()).unwrap())
+        self.start_waiting_on(self.store.clone(), set)
     }
 
-    /// The same on [one worker](Self::set_the_pace), which can have several jobs leased.
+    pub(crate) fn start_waiting_on(
+        &self,
+        store: impl Store,
+        set: impl FnOnce(Builder) -> Builder,
+    ) -> Waiting {
+        let (handlers, with) = always_waiting();
+        with(set(self.builder(self.with_a_pace(handlers))).start(store).unwrap())
+    }
+
+    /// Like [`start_waiting`](Self::start_waiting), on [one worker](Self::set_the_pace), which can
+    /// have several jobs leased.
     pub(crate) fn start_waiting_at_a_pace(&self) -> Waiting {
         let waiting = self.start_waiting(|its| its.workers(1));
         self.set_the_pace(&waiting);

@@ -1,7 +1,7 @@
 //! Steps of the clock.
 
 use crate::Bed;
-use crate::jobs::{ack, begin, bury, job, key, names, put, retry};
+use crate::jobs::{ack, begin, bury, extend, job, names, put, retry};
 use crate::rig::{LEASE, Rig, millis};
 use wheelhouse_durable::store::{Change, Leased, Outcome, State};
 
@@ -22,9 +22,8 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut Bed) {
             let is_begun = matches!(row.state, State::Begun(lease) if lease.token == leased.token);
             assert!(is_begun && row.attempt == 1, "{row:?}");
         }
-        let (token, visibility) = (leased.token, millis(LEASE));
-        let extend = Change::Extend { key: key("k"), token, visibility };
-        assert_eq!(rig.commit(&[extend, end(&leased)]), [Outcome::Done; 2]);
+        let changes = [extend(&leased, millis(LEASE)), end(&leased)];
+        assert_eq!(rig.commit(&changes), [Outcome::Done; 2]);
         rig.advance(LEASE);
         for again in rig.lease() {
             assert_eq!(rig.one(ack(&again)), Outcome::Done);

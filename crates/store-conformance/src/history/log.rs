@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
-use wheelhouse_durable::store::{Leased, Outcome, Timestamp};
+use wheelhouse_durable::store::{Leased, Timestamp};
 
 /// An event, with times in microseconds of the machine's clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +30,6 @@ pub struct Begin {
     pub generation: u64,
     /// The number of the occurrence.
     pub occurrence: u64,
-    /// The number of the run of this occurrence, from 1.
-    pub attempt: u64,
     /// The token of the lease.
     pub token: u64,
     /// When the occurrence was due, by the store's clock.
@@ -53,7 +51,6 @@ impl Begin {
             key: job.key.to_string(),
             generation: job.generation,
             occurrence: job.occurrence,
-            attempt: u64::from(job.attempt) + 1,
             token: leased.token.0,
             due: job.due.as_millis(),
             now: now.as_millis(),
@@ -91,15 +88,6 @@ impl Log {
     pub fn write(&mut self, event: &Event) {
         let line = serde_json::to_string(event).expect("an event is JSON") + "\n";
         self.0.write_all(line.as_bytes()).expect("a line of the log");
-    }
-
-    pub(crate) fn call(&mut self, what: &str, key: &str, token: u64) {
-        self.write(&Event::Call(what.into(), key.into(), token, micros()));
-    }
-
-    pub(crate) fn answer(&mut self, what: &str, key: &str, token: u64, outcome: Outcome) {
-        let outcome = format!("{outcome:?}");
-        self.write(&Event::Answer(what.into(), key.into(), token, micros(), outcome));
     }
 }
 

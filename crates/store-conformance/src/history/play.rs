@@ -1,7 +1,7 @@
 //! The work of a process: it schedules, cancels, claims and ends runs, and logs all of it.
 
 use super::log::{Begin, Event, Log, micros};
-use crate::jobs::{cancel, job, retry};
+use crate::jobs::{self, cancel, job, retry};
 use crate::rig::after;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -32,12 +32,16 @@ pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
     while begun.elapsed() < time {
         let new: Vec<String> =
             (0..4).map(|n| format!("{name}-{}{}", mine.len() + n, repeats(n))).collect();
-        schedule(store, log, &new, &mut random);
+        let mut put = |name: &String| {
+            Change::Put(Put { kind: KIND.into(), ..job(name, random.random_range(0..60)) })
+        };
+        let puts: Vec<_> = new.iter().map(&mut put).collect();
+        commit(store, log, "schedule", &puts);
         mine.extend(new);
         for _ in 0..random.random_range(0..4) {
             // One of the latest jobs, which may be pending, leased or running.
             let which = mine.len() - 1 - random.random_range(0..mine.len().min(12));
-            one(store, log, "cancel", &mine[which], 0, cancel(&mine[which]));
+            commit(store, log, "cancel", &[cancel(&mine[which])]);
         }
         let (leased, now) = claim(store, 8);
         // Time for other processes to cancel the leased jobs.
@@ -58,31 +62,25 @@ fn repeats(n: usize) -> &'static str {
     if n % 4 == 3 { "-repeats" } else { "" }
 }
 
-fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
-    let mut put = |name: &String| {
-        log.call("schedule", name, 0);
-        Change::Put(Put { kind: KIND.into(), ..job(name, random.random_range(0..60)) })
-    };
-    let puts: Vec<_> = names.iter().map(&mut put).collect();
-    if let Ok(outcomes) = store.commit(&puts) {
-        for (name, outcome) in names.iter().zip(outcomes) {
-            log.answer("schedule", name, 0, outcome);
-        }
-    }
-}
-
-fn one(
+/// Commits a batch, with a call and an answer in the log for each change. `None` after an error.
+fn commit(
     store: &mut dyn Store,
     log: &mut Log,
     what: &str,
-    name: &str,
-    token: u64,
-    change: Change,
-) -> Option<Outcome> {
-    log.call(what, name, token);
-    let outcome = store.commit(&[change]).ok()?.pop()?;
-    log.answer(what, name, token, outcome);
-    Some(outcome)
+    changes: &[Change],
+) -> Option<Vec<Outcome>> {
+    let its = |change: &Change| {
+        let key = change.key().expect("it has a key").to_string();
+        (what.to_owned(), key, change.token().map_or(0, |token| token.0))
+    };
+    for (what, key, token) in changes.iter().map(its) {
+        log.write(&Event::Call(what, key, token, micros()));
+    }
+    let outcomes = store.commit(changes).ok()?;
+    for ((what, key, token), outcome) in changes.iter().map(its).zip(&outcomes) {
+        log.write(&Event::Answer(what, key, token, micros(), format!("{outcome:?}")));
+    }
+    Some(outcomes)
 }
 
 /// Leases the due jobs. Also returns the store's clock.
@@ -97,15 +95,10 @@ fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
 /// Begins the runs of all leased jobs in one commit. Returns the jobs whose runs have begun.
 fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timestamp) -> Vec<Leased> {
     let called = micros();
-    let mut begin = |leased: &Leased| {
-        log.call("begin", &leased.job.key.to_string(), leased.token.0);
-        Change::Begin { key: leased.job.key.clone(), token: leased.token }
-    };
-    let begins: Vec<_> = leased.iter().map(&mut begin).collect();
-    let Ok(outcomes) = store.commit(&begins) else { return Vec::new() };
+    let begins: Vec<_> = leased.iter().map(jobs::begin).collect();
+    let outcomes = commit(store, log, "begin", &begins).unwrap_or_default();
     let mut begun = Vec::new();
     for (leased, outcome) in leased.into_iter().zip(outcomes) {
-        log.answer("begin", &leased.job.key.to_string(), leased.token.0, outcome);
         // `Closed`: an earlier call whose answer was lost has begun the run, and the job was
         // cancelled since.
         if matches!(outcome, Outcome::Done | Outcome::Closed) {
@@ -118,15 +111,15 @@ fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timesta
 
 /// Acks a run, or retries it if it `fails`.
 fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
-    let (job, token) = (&leased.job, leased.token);
-    let (name, key) = (job.key.to_string(), job.key.clone());
-    let occurrence = job.occurrence + 1;
-    let again = (occurrence < occurrences(&name)).then(|| Again { when: after(5), occurrence });
+    let (key, token) = (leased.job.key.clone(), leased.token);
+    let occurrence = leased.job.occurrence + 1;
+    let has_more = occurrence < occurrences(&key.to_string());
+    let again = has_more.then(|| Again { when: after(5), occurrence });
     let (what, change) = match fails {
         true => ("retry", retry(leased, 5)),
         false => ("ack", Change::Ack { key, token, again }),
     };
-    one(store, log, what, &name, token.0, change);
+    commit(store, log, what, &[change]);
 }
 
 /// Runs all jobs that are left, at the end of a history. Panics if a job is left after a minute.

@@ -8,7 +8,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, MemoryStore,
     Outcome, Put, State, Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
-use wheelhouse_store_conformance::jobs::{begin, retry};
+use wheelhouse_store_conformance::jobs::{begin, extend, retry};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -76,15 +76,9 @@ impl Faulty {
         }
     }
 
-    /// Claims jobs, and begins runs in a wrong way.
-    fn claim_and_begin(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-    ) -> ClaimResult {
+    fn claim_wrongly(&mut self, kinds: &Kinds, limit: ClaimLimit, lease: Duration) -> ClaimResult {
         let none = ClaimLimit { begin: 0, ..limit };
-        let (mut new, mut next) = self.store.claim(kinds, none, visibility)?;
+        let (mut new, mut next) = self.store.claim(kinds, none, lease)?;
         let is_plain =
             |its: &&Leased| !its.was_lost && its.job.attempt == 0 && its.job.policy.is_empty();
         let may_begin = |its: &&Leased| self.fault == Fault::BeginsRetries || is_plain(its);
@@ -99,7 +93,7 @@ impl Faulty {
             let retries = new.iter().map(|leased| retry(leased, 0));
             let again: Vec<_> = begins.chain(retries).collect();
             self.store.commit(&again)?;
-            (new, next) = self.store.claim(kinds, none, visibility)?;
+            (new, next) = self.store.claim(kinds, none, lease)?;
         }
         let begun = &mut new[which];
         if self.fault != Fault::BeginsNone {
@@ -165,20 +159,15 @@ impl Store for Faulty {
             | Fault::BeginsTheLast
             | Fault::CountsTwice
             | Fault::BeginsRetries => {
-                return self.claim_and_begin(kinds, limit, visibility);
+                return self.claim_wrongly(kinds, limit, visibility);
             }
             _ => limit,
         };
         let (mut new, mut next) = self.store.claim(kinds, limit, visibility)?;
         match self.fault {
             Fault::ClaimMovesNoVisibility => {
-                let visibility = Duration::ZERO;
-                let back = |Leased { job, token, .. }: &Leased| Change::Extend {
-                    key: job.key.clone(),
-                    token: *token,
-                    visibility,
-                };
-                self.store.commit(&new.iter().map(back).collect::<Vec<_>>())?;
+                let back = new.iter().map(|leased| extend(leased, Duration::ZERO));
+                self.store.commit(&back.collect::<Vec<_>>())?;
             }
             Fault::ClaimBegins => {
                 self.store.commit(&new.iter().map(begin).collect::<Vec<_>>())?;

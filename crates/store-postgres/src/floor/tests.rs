@@ -8,10 +8,13 @@ fn new() -> Floor {
     Floor::new(Kinds::default(), NONE, ALONE)
 }
 
+fn stats(floor: i64, took: Duration) -> ClaimStats {
+    ClaimStats { floor, took, found: 0, now: 5_000, last: None }
+}
+
 #[test]
 fn claims_read_all_unless_that_takes_long() {
     let (mut floor, begun) = (new(), Instant::now());
-    let stats = |floor, took| ClaimStats { floor, took, found: 0, now: 5_000, last: None };
     assert_eq!(floor.next(begun).floor, NONE);
     floor.record_success(stats(NONE, LONG), begun);
     assert_eq!(floor.next(begun).floor, NONE, "the claim was fast");
@@ -30,10 +33,7 @@ fn claims_read_all_unless_that_takes_long() {
 #[test]
 fn a_claim_from_the_beginning_that_timed_out_is_delayed() {
     let (mut floor, begun) = (new(), Instant::now());
-    floor.record_success(
-        ClaimStats { floor: NONE, took: LONG, found: 0, now: 5_000, last: None },
-        begun,
-    );
+    floor.record_success(stats(NONE, LONG), begun);
     assert_eq!(floor.next(begun).floor, NONE, "the claim was fast");
     let took = Duration::from_secs(10);
     floor.record_failure(Start::default(), Some(took), begun);
@@ -52,8 +52,7 @@ fn kinds_that_alternate_keep_their_floors() {
     let [closures, futures, other] = ["a/1", "b/1", "c/1"].map(|kind| Kinds::new([kind]));
     for (kinds, now) in [(&closures, 5_000), (&futures, 6_000)] {
         assert_eq!(floors.of(kinds).next(begun).floor, NONE);
-        let stats = ClaimStats { floor: NONE, took: LONG * 2, found: 0, now, last: None };
-        floors.of(kinds).record_success(stats, begun);
+        floors.of(kinds).record_success(ClaimStats { now, ..stats(NONE, LONG * 2) }, begun);
     }
     for _ in 0..2 {
         assert_eq!(floors.of(&closures).next(begun).floor, 4_800);
@@ -75,14 +74,13 @@ fn kinds_that_alternate_keep_their_floors() {
 #[test]
 fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
     let (mut floor, begun, took) = (new(), Instant::now(), LONG * 2);
-    floor.record_success(ClaimStats { floor: NONE, took, found: 0, now: 5_000, last: None }, begun);
+    floor.record_success(stats(NONE, took), begun);
     [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
     assert_eq!(floor.earliest(), 2_000);
     assert_eq!(floor.next(begun).floor, 2_000);
     // Written during that claim, which may miss it.
     floor.wrote(4_000);
-    floor
-        .record_success(ClaimStats { floor: 2_000, took, found: 0, now: 5_100, last: None }, begun);
+    floor.record_success(ClaimStats { now: 5_100, ..stats(2_000, took) }, begun);
     // That claim took long, so the next one does not begin earlier; one after a pause does.
     assert_eq!(floor.next(begun).floor, 4_900);
     floor.next_full = Some(begun + took * PART * 2);
@@ -95,7 +93,7 @@ fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
 fn a_store_that_is_notified_begins_later() {
     let (mut floors, begun, took) = (Floors::default(), Instant::now(), SHORT * 2);
     let kinds = Kinds::new(["a/1"]);
-    let stats = ClaimStats { floor: NONE, took, found: 1, now: 5_000, last: None };
+    let stats = ClaimStats { found: 1, ..stats(NONE, took) };
     let search = |found| Search { is_full: true, took, found };
     let first = Timestamp::from_millis(90_000);
     let claim = |floors: &mut Floors, stats, search, now| {
@@ -138,8 +136,7 @@ fn a_timed_out_claim_is_not_repeated_for_a_notification() {
     let (mut floors, begun) = (Floors::default(), Instant::now());
     let (kinds, took) = (Kinds::new(["a/1"]), Duration::from_secs(10));
     floors.heard(NONE);
-    let stats = ClaimStats { floor: NONE, took: SHORT, found: 0, now: 5_000, last: None };
-    floors.of(&kinds).record_success(stats, begun);
+    floors.of(&kinds).record_success(stats(NONE, SHORT), begun);
     let start = floors.of(&kinds).next(begun);
     assert_eq!(start.floor, NONE);
     floors.of(&kinds).record_failure(start, Some(took), begun);

@@ -1,7 +1,6 @@
 //! Clients of users, and a program.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
-use std::future::Future;
 use std::sync::mpsc::{Receiver, channel};
 use tokio_postgres::{Client, NoTls};
 use wheelhouse_durable::{Durable, Handlers, Next};

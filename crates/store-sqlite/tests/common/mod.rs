@@ -56,11 +56,6 @@ pub(crate) fn file() -> PathBuf {
     std::env::var_os(FILE).expect("the parent sets the path").into()
 }
 
-/// The file by which the parent tells a child to continue.
-pub(crate) fn go(path: &Path) -> PathBuf {
-    path.with_extension("go")
-}
-
 /// A child process: this test program again, running one ignored test.
 pub(crate) struct Process {
     pub(crate) child: Child,
@@ -73,6 +68,7 @@ impl Process {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", part, "--ignored", "--nocapture", "--test-threads=1"])
             .env(FILE, path)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

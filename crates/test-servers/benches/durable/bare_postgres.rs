@@ -1,9 +1,7 @@
 //! The floor on PostgreSQL: prepared statements, each of which is a transaction.
 
 use crate::floor::after;
-use crate::storage::{JobStorage, PAYLOAD, Request, key};
-use anyhow::Result;
-use std::time::Duration;
+use crate::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use wheelhouse_store_postgres::tokio_postgres::types::ToSql;
 use wheelhouse_store_postgres::tokio_postgres::{Client, NoTls, Statement, connect};

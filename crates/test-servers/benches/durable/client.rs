@@ -1,10 +1,9 @@
 //! The clients to which producers send their requests. One is durable timers, as in a program; the
 //! other is a bare database with a minimal group commit.
 
-use crate::storage::{JobStorage, KIND, PAYLOAD, Request, key};
-use anyhow::{Result, ensure};
+use crate::prelude::*;
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard};
 use wheelhouse_durable::store::When;
 use wheelhouse_durable::{Cancel, Timers};
 

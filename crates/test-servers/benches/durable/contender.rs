@@ -1,16 +1,15 @@
 //! The contenders, and where their data are stored.
 
 use crate::bare_postgres::BarePostgres;
-use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
-use crate::storage::JobStorage;
-use crate::{size, wake};
-use anyhow::{Result, ensure};
+use crate::measure::size_on_disk;
+use crate::prelude::*;
+use crate::wake;
 use std::any::Any;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use wheelhouse_durable::store::{MemoryStore, Store};
-use wheelhouse_frame::{Contender, Figure, Played};
+use std::sync::OnceLock;
+use wheelhouse_durable::store::MemoryStore;
+use wheelhouse_frame::{Contender, Played};
 use wheelhouse_present::console::say;
 use wheelhouse_present::units::count;
 use wheelhouse_present::unknown;
@@ -54,60 +53,37 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// A store. Keeps what its location needs.
-    fn store(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Self {
+    /// Data at a location. Keeps what the location needs.
+    fn at(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Self {
         let its = location.clone();
         let open = move || {
             let _ = &keeps;
-            open_store(name, &its).map(Opened::Store)
-        };
-        Self { name, open: Box::new(open), location: Some(location), size: OnceLock::new() }
-    }
-
-    /// A database without durable timers. Keeps what its location needs.
-    fn bare<S: JobStorage + 'static>(
-        name: &'static str,
-        location: String,
-        keeps: impl Any + Send + Sync,
-        open: impl Fn(&str) -> Result<S> + Send + Sync + 'static,
-    ) -> Self {
-        let its = location.clone();
-        let open = move || {
-            let _ = &keeps;
-            open(&its).map(|storage| Opened::BareDatabase(Box::new(storage)))
+            Ok(match name {
+                "bare-sqlite" => Opened::BareDatabase(Box::new(BareSqlite::open(Path::new(&its))?)),
+                "bare-redis" => Opened::BareDatabase(Box::new(BareRedis::open(&its)?)),
+                "bare-postgres" => Opened::BareDatabase(Box::new(BarePostgres::open(&its)?)),
+                _ => Opened::Store(open_store(name, &its)?),
+            })
         };
         Self { name, open: Box::new(open), location: Some(location), size: OnceLock::new() }
     }
 
     /// The contender with this name; `None` if its server is not installed.
     fn find(name: &'static str, appendfsync: &str) -> Result<Option<Self>> {
-        let redis = || Server::redis(&["--appendfsync", appendfsync]);
-        let file = |file| {
-            let folder = tempfile::tempdir()?;
-            let path = folder.path().join(file);
-            anyhow::Ok((path.to_string_lossy().into_owned(), folder))
-        };
-        Ok(match name {
+        let on_server = |server: Server| Self::at(name, server.url(), server);
+        Ok(match name.trim_start_matches("bare-") {
             "memory" => {
                 let store = MemoryStore::new();
                 let open = move || anyhow::Ok(Opened::Store(Box::new(store.clone())));
                 Some(Self { name, open: Box::new(open), location: None, size: OnceLock::new() })
             }
             "sqlite" => {
-                let (path, folder) = file("a.timers")?;
-                Some(Self::store(name, path, folder))
+                let folder = tempfile::tempdir()?;
+                let path = folder.path().join("jobs");
+                Some(Self::at(name, path.to_string_lossy().into_owned(), folder))
             }
-            "bare-sqlite" => {
-                let (path, folder) = file("a.db")?;
-                Some(Self::bare(name, path, folder, |path| BareSqlite::open(Path::new(path))))
-            }
-            "redis" => redis().map(|server| Self::store(name, server.url(), server)),
-            "bare-redis" => {
-                redis().map(|server| Self::bare(name, server.url(), server, BareRedis::open))
-            }
-            "postgres" => Server::postgres().map(|server| Self::store(name, server.url(), server)),
-            _ => Server::postgres()
-                .map(|server| Self::bare(name, server.url(), server, BarePostgres::open)),
+            "redis" => Server::redis(&["--appendfsync", appendfsync]).map(on_server),
+            _ => Server::postgres().map(on_server),
         })
     }
 
@@ -142,7 +118,7 @@ impl Entry {
         say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
         load.fill(&mut *(self.open)()?.into_storage())?;
         let Some(location) = &self.location else { return Ok(()) };
-        let bytes = size::on_disk(self.name, location)?;
+        let bytes = size_on_disk(self.name, location)?;
         ensure!(self.size.set(bytes).is_ok(), "the jobs of {} are loaded twice", self.name);
         Ok(())
     }

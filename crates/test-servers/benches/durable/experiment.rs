@@ -8,21 +8,15 @@ use std::time::Duration;
 use wheelhouse_frame::{Bound, Experiment, Target};
 use wheelhouse_present::units::count;
 
+/// In the order of [`TABLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DurableExperiment {
-    /// One producer that waits for each change.
     OneProducer,
-    /// 64 producers, each of which waits for its own changes.
     ManyProducers,
-    /// One producer that does not wait for each change. Then all jobs run.
     WithoutWaiting,
-    /// The store itself, without `Durable`.
     Batches,
-    /// Opening a store that was closed.
     Opening,
-    /// Being woken by another process.
     Waking,
-    /// A thousand jobs a second.
     Late,
 }
 

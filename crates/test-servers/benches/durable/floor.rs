@@ -1,10 +1,9 @@
 //! The floor: bare databases, used by code that knows its requests in advance.
 
-use crate::storage::{JobStorage, PAYLOAD, Request, key};
-use anyhow::Result;
+use crate::prelude::*;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Milliseconds since 1970 of the time after a delay.
 pub(crate) fn after(delay: Duration) -> i64 {

@@ -3,16 +3,7 @@
 //! The jobs are scheduled while others run, so each millisecond has commits, a claim and
 //! acknowledgements, which share one disk. Each is due at a whole millisecond.
 
-use crate::experiment::Load;
-use crate::measure::{nanos, quantile, wait_for_runs};
-use crate::storage::{KIND, PAYLOAD, key};
-use anyhow::{Result, ensure};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_frame::Figure;
+use crate::prelude::*;
 
 const PERIOD: Duration = Duration::from_millis(1);
 /// Longer than a commit takes, so that no job is durable too late.

@@ -20,7 +20,7 @@ mod floor;
 mod late;
 mod measure;
 mod play;
-mod size;
+mod prelude;
 mod storage;
 mod wake;
 

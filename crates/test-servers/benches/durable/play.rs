@@ -2,18 +2,9 @@
 
 use crate::client::{Client, GroupCommit};
 use crate::contender::Opened;
-use crate::experiment::{DurableExperiment, Load};
 use crate::late;
-use crate::measure::wait_for_runs;
-use crate::storage::{DirectStore, JobStorage, KIND, Request};
-use anyhow::{Context, Result, ensure};
-use std::sync::Arc;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_frame::Figure;
 
 const DAY: u64 = 86_400;
 const PRODUCERS: usize = 64;
@@ -28,16 +19,12 @@ fn far(job: u64) -> Duration {
 struct Measured {
     count: u64,
     nanos: f64,
-    p99: Duration,
+    p99: f64,
 }
 
 impl Measured {
     fn rate(&self, name: &'static str) -> Figure {
         Figure::rate(name, self.count, self.nanos)
-    }
-
-    fn p99(&self, name: &'static str) -> Figure {
-        Figure::time(name, self.p99.as_nanos() as f64)
     }
 }
 
@@ -52,12 +39,8 @@ impl Load {
         })
     }
 
-    pub(crate) fn play(
-        &self,
-        experiment: DurableExperiment,
-        open: Open<'_>,
-    ) -> Result<Vec<Figure>> {
-        match experiment {
+    pub(crate) fn play(&self, which: DurableExperiment, open: Open<'_>) -> Result<Vec<Figure>> {
+        match which {
             DurableExperiment::OneProducer => self.with_client(open()?, Self::with_one_producer),
             DurableExperiment::ManyProducers => {
                 self.with_client(open()?, Self::with_many_producers)
@@ -108,9 +91,9 @@ impl Load {
         let cancelled = self.wait(client, PRODUCERS, Request::Cancel, Some(scheduled.count))?;
         Ok(vec![
             scheduled.rate("schedules/s"),
-            scheduled.p99("schedule p99"),
+            Figure::time("schedule p99", scheduled.p99),
             cancelled.rate("cancels/s"),
-            cancelled.p99("cancel p99"),
+            Figure::time("cancel p99", cancelled.p99),
         ])
     }
 
@@ -194,12 +177,12 @@ impl Load {
                 }
                 let begun = Instant::now();
                 client.request(request, job)?;
-                waits.push(begun.elapsed());
+                waits.push(begun.elapsed().as_nanos() as u64);
             }
             anyhow::Ok(waits)
         };
         let begun = Instant::now();
-        let waits: Result<Vec<Vec<Duration>>> = thread::scope(|scope| {
+        let waits: Result<Vec<Vec<u64>>> = thread::scope(|scope| {
             let all: Vec<_> = (0..producers).map(|_| scope.spawn(produce)).collect();
             if most.is_none() {
                 thread::sleep(Duration::from_secs_f64(self.seconds));
@@ -209,9 +192,8 @@ impl Load {
         });
         let nanos = nanos_since(begun);
         let mut waits = waits?.concat();
-        waits.sort_unstable();
-        let p99 = waits.get(waits.len() * 99 / 100).copied().context("no request was made")?;
-        Ok(Measured { count: waits.len() as u64, nanos, p99 })
+        ensure!(!waits.is_empty(), "no request was made");
+        Ok(Measured { count: waits.len() as u64, nanos, p99: quantile(&mut waits, 99) })
     }
 }
 

@@ -4,18 +4,11 @@
 //! commits has returned. Both processes read the clock of the machine.
 
 use crate::contender::open_store;
-use crate::experiment::Load;
-use crate::measure::{nanos, quantile, wait_for_runs};
-use crate::storage::{DirectStore, JobStorage, KIND, Request};
-use anyhow::{Context, Result, ensure};
+use crate::prelude::*;
+use anyhow::Context;
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_frame::{Figure, threads};
+use wheelhouse_frame::threads;
 
 /// The number of the first job: higher than those of all pending jobs.
 const FIRST: u64 = 1 << 40;
