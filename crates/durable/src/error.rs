@@ -9,11 +9,9 @@ use std::sync::Arc;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// An argument is invalid, and the text names the remedy. A key is empty, too long or reserved;
-    /// a kind is empty, longer than 255 bytes or has control characters; a payload is longer than
-    /// [`MAX_PAYLOAD`](crate::MAX_PAYLOAD) or cannot be encoded; a [context](crate::Plan::context)
-    /// has an invalid name or is too long; a period is zero or not a whole number of milliseconds;
-    /// a cron line cannot be read or never matches; or a time zone is unknown.
+    /// A name is invalid, and the text names the remedy. A key is empty, too long or reserved; a
+    /// kind is empty, longer than 255 bytes or has control characters; or a
+    /// [context](crate::Plan::context) has an invalid name or is too long.
     Invalid(String),
     /// Another job has the key, and the plan does not replace it.
     Duplicate(Key),
@@ -21,6 +19,11 @@ pub enum Error {
     Absent(Key),
     /// The job is running, so it cannot be moved.
     Running(Key),
+    /// The payload is longer than [`MAX_PAYLOAD`](crate::MAX_PAYLOAD), or could not be encoded.
+    Payload(String),
+    /// The rule of a periodic job is invalid: the period is zero or not a whole number of
+    /// milliseconds, the cron line cannot be read or never matches, or the time zone is unknown.
+    Rule(String),
     /// The store failed. The change was carried out completely or not at all; which of the two is
     /// unknown. If the plan names its key, the call may be repeated while the job cannot have
     /// run: if it was scheduled after all, the repeat returns [`Duplicate`](Self::Duplicate), or
@@ -43,7 +46,7 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(why) => f.write_str(why),
+            Self::Invalid(why) | Self::Payload(why) | Self::Rule(why) => f.write_str(why),
             Self::Duplicate(key) => write!(
                 f,
                 "a job with the key '{key}' is scheduled already: refresh or cancel that one, or \

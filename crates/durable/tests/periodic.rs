@@ -1,4 +1,4 @@
-//! Periodic jobs. `claim/judge/tests.rs` tests which runs are too late.
+//! Periodic jobs. `src/claim/judge.rs` tests which runs are too late.
 
 use crate::common::*;
 use std::time::SystemTime;
@@ -46,9 +46,9 @@ fn cron_lines_are_stored() {
     let plan = timers.cron("30 2 * * *", "Europe/Berlin").unwrap();
     plan.key("report").schedule_bytes(KIND, "").unwrap();
     for (line, zone) in [("* * *", "UTC"), ("* * * * *", "Nowhere"), ("* * * * *", "a;b=c")] {
-        assert!(matches!(timers.cron(line, zone), Err(Error::Invalid(_))), "{line} {zone}");
+        assert!(matches!(timers.cron(line, zone), Err(Error::Rule(_))), "{line} {zone}");
     }
-    assert!(matches!(timers.cron("0 0 9 * * MON 2020", "UTC"), Err(Error::Invalid(_))));
+    assert!(matches!(timers.cron("0 0 9 * * MON 2020", "UTC"), Err(Error::Rule(_))));
     timers.stop();
 
     let (handlers, seen) = telling(occurrence);

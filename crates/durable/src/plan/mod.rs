@@ -47,12 +47,12 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the period is zero, or not a whole number of milliseconds.
+    /// [`Error::Rule`] if the period is zero, or not a whole number of milliseconds.
     pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
         if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
             let why = format!("the period {period:?} is zero or not in whole milliseconds");
-            return Err(Error::Invalid(why));
+            return Err(Error::Rule(why));
         }
         Ok(self.after(period).repeating(Repeat::Every(millis)))
     }
@@ -66,15 +66,16 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the line cannot be read or has no time in the future, or the zone is unknown.
+    /// [`Error::Rule`] if the line cannot be read or has no time in the future, or the zone is
+    /// unknown.
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
         if zone.contains([';', '=']) {
-            return Err(Error::Invalid(format!("the time zone '{zone}' is not known")));
+            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
         }
-        let mut rule = CronRule::new(line, zone).map_err(Error::Invalid)?;
+        let mut rule = CronRule::new(line, zone).map_err(Error::Rule)?;
         let first = rule.next(self.now()?);
-        let none = || Error::Invalid(format!("the cron line '{line}' has no time in the future"));
+        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
         let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeating(Repeat::Cron { line, zone }))
     }
@@ -109,8 +110,9 @@ impl<'t> Plan<'t> {
     }
 
     /// Sets the key. If a job has it already, that job stays as it is, and this plan is dropped.
-    /// For jobs that a program schedules at each start: an occurrence that was missed while no
-    /// program ran still takes place.
+    /// For jobs that a program schedules at each start: the first start creates the job, and an
+    /// occurrence that was missed while no program ran still takes place. The result is
+    /// [`Created`](Scheduled::Created) or [`Kept`](Scheduled::Kept).
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
         self.at_each_start(key, false)
     }
@@ -123,6 +125,9 @@ impl<'t> Plan<'t> {
     ///   crash interrupted, if its lease has run out.
     /// * If the job is running, that run continues, and the new schedule begins after it.
     /// * A job that was cancelled while it runs is scheduled again.
+    ///
+    /// The result is [`Created`](Scheduled::Created), [`Kept`](Scheduled::Kept) or
+    /// [`Changed`](Scheduled::Changed).
     ///
     /// Reads the job from the store first. If an overdue occurrence is handed out at that moment,
     /// it may run twice. A change during a run replaces the job, so that run is not repeated. If it
@@ -167,7 +172,8 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// Sets the number of attempts, instead of [`Builder::backoff`](crate::Builder::backoff).
+    /// Sets the number of attempts, instead of that of
+    /// [`Builder::backoff`](crate::Builder::backoff).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.policy.max_attempts = Some(attempts.max(1));
         self
@@ -224,7 +230,7 @@ impl<A> Plan<'_, A> {
         let (kind, payload) = (kind.into(), payload.into());
         check_kind(&kind).map_err(Error::Invalid)?;
         if payload.len() > MAX_PAYLOAD {
-            return Err(Error::Invalid(format!(
+            return Err(Error::Payload(format!(
                 "a payload of {} bytes is too long, at most {MAX_PAYLOAD} are allowed: store it \
                  elsewhere and schedule a reference to it",
                 payload.len()
@@ -244,7 +250,8 @@ impl<A> Plan<'_, A> {
     ///
     /// # Errors
     ///
-    /// [`Error::Duplicate`]; if the key, kind or payload is refused; those of all [`Timers`].
+    /// [`Error::Duplicate`]; if the key, kind or payload is refused; [`Error::Store`];
+    /// [`Error::Stopped`].
     pub fn schedule_bytes(
         self,
         kind: impl Into<Kind>,
@@ -316,5 +323,5 @@ impl<A> Plan<'_, A> {
 
 #[cfg(feature = "serde")]
 fn unwritable(error: serde_json::Error) -> Error {
-    Error::Invalid(format!("the payload cannot be written as JSON: {error}"))
+    Error::Payload(format!("the payload cannot be written as JSON: {error}"))
 }
