@@ -51,8 +51,10 @@
 //! * The **claimer** is one thread. It leases due jobs, and renews the leases.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They call the
 //!   handlers, and poll the futures of [async handlers](Handlers::on_async), unless [your
-//!   executor](Builder::spawn_on) does.
-//! * With [several stores](Builder::start_shards) each store has a committer and a claimer.
+//!   executor](Builder::spawn_on) does. The number of futures is [limited](Builder::async_runs)
+//!   separately.
+//! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
+//!   stores share the workers.
 //!
 //! The child of a `fork` has none of the threads: no job runs in it, and calls block forever. Start
 //! the timers after the last `fork`.

@@ -132,6 +132,7 @@ impl Claimer {
             }
         }
     }
+
     /// Begins a look, unless letters may be kept without limits, or an earlier look has not ended.
     pub(super) fn look_for_letters(&mut self) {
         let Settings { dead_for, most_dead, .. } = self.timers.shared().settings;

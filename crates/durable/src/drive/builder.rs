@@ -113,14 +113,15 @@ impl Builder {
         self
     }
 
-    /// Hands the runs of [async handlers](Handlers::on_async), where an example is, to an executor,
-    /// which polls each until it is ready. Without this, the [`workers`](Self::workers) poll them:
-    /// there, futures that need the reactor or the timers of a runtime panic. The function must
-    /// return soon.
+    /// Hands the runs of [async handlers](Handlers::on_async) to an executor, which polls each
+    /// until it is ready. Without this, the [`workers`](Self::workers) poll them: there, futures
+    /// that need the reactor or the timers of a runtime panic. The function must return soon.
+    /// [`Handlers::on_async`] has an example with tokio.
     ///
     /// If the executor drops a run before it began, the job is released, and due again after a
-    /// third of the [visibility timeout](Self::visibility_timeout)
-    /// ([`Dropped`](crate::EventKind::Dropped)). If it drops it later, the run has failed.
+    /// third of the [visibility timeout](Self::visibility_timeout); an
+    /// [event](crate::EventKind::Dropped) reports it. If it drops it later, the run has failed, and
+    /// is retried.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
         self.spawner = Some(Box::new(spawn));
         self
@@ -222,7 +223,8 @@ impl Builder {
     /// # Errors
     ///
     /// If a kind has two handlers, a setting is out of range, the store cannot be reached or cannot
-    /// open a second connection, the store is one of several, or a thread cannot be started.
+    /// open a second connection, the store is one of several
+    /// ([`StoreError::Refused`](crate::store::StoreError::Refused)), or a thread cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }

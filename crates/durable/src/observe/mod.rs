@@ -73,14 +73,18 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// One attempt at one job. The fields are those of an [`Entry`]; `attempt` counts this one.
+/// One attempt at one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "`Entry` documents its fields")]
 pub struct JobName {
+    /// The key of the job.
     pub key: Key,
+    /// The kind of the job, which names its handler.
     pub kind: Kind,
+    /// The number of this scheduling.
     pub generation: u64,
+    /// The number of the occurrence, from 0.
     pub occurrence: u64,
+    /// The number of the attempt.
     pub attempt: u32,
 }
 
@@ -124,7 +128,9 @@ pub enum EventKind {
     /// The handler returned after this time, longer than
     /// [`slow_after`](crate::Builder::slow_after).
     Slow(Duration),
-    /// The handler has reached this time, its [limit](crate::Builder::limit), and has not returned.
+    /// The handler has reached its [limit](crate::Builder::limit), this time, and has not returned.
+    /// The future of an async handler is dropped, which counts as a failure. Any other handler
+    /// keeps running; its lease is not renewed, so another worker takes the job over.
     TimedOut(Duration),
     /// The executor of [`Builder::spawn_on`](crate::Builder::spawn_on) dropped the run before its
     /// handler was called. The job is released and is due again after this time.

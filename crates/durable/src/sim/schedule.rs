@@ -143,7 +143,9 @@ impl World {
             None => return,
             Some(Ok(program)) => ProgramState::Up(program),
             // As a supervisor does.
-            Some(Err(StartError::Store(_))) => ProgramState::Down(self.nanos() + 1_000_000_000),
+            Some(Err(StartError::Store(error))) if error.is_transient() => {
+                ProgramState::Down(self.nanos() + 1_000_000_000)
+            }
             Some(Err(error)) => panic!("program {number} cannot start: {error}"),
         };
         self.note(number, format_args!("has started"));

@@ -63,11 +63,8 @@ pub struct Again {
 /// "By token" means: the change takes effect if the row is `Leased`, `Begun`, `Closed` or
 /// `Replaced` and its lease has this token, even if the lease has run out by the clock. Otherwise
 /// it has no effect, and its outcome is `Superseded`.
-///
-/// `key` is that of the job, `token` that of its lease, and `generation` that of a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the fields mean the same in all variants")]
 pub enum Change {
     /// Schedules a job, with a new generation, no attempt and the occurrence 0.
     ///
@@ -77,19 +74,27 @@ pub enum Change {
     /// * `Begun`, `Replaced`, with `replace`: becomes `Replaced`; `Replaced`.
     /// * `Closed`: becomes `Replaced`; `Done`.
     Put(Put),
-    /// Moves a job to another time: sets `due` and `visible_at` to it. The attempts stay.
+    /// Moves a job to another time: sets `due` and `visible_at`. The attempts stay.
     ///
     /// * `Pending`, `Leased`: becomes `Pending`; `Done`.
     /// * `Replaced`: moves the newer generation, which is visible at the later of its new time and
     ///   the end of the lease; `Done`.
     /// * `Begun`, `Closed`: no effect; `Running`.
-    Move { key: Key, when: When },
+    Move {
+        /// The key of the job.
+        key: Key,
+        /// The new due time.
+        when: When,
+    },
     /// Cancels a job.
     ///
     /// * `Pending`, `Leased`: removes the row; `Cancelled`.
     /// * `Begun`, `Replaced`: becomes `Closed`; `Running`.
     /// * `Closed`: `Running`.
-    Cancel { key: Key },
+    Cancel {
+        /// The key of the job.
+        key: Key,
+    },
     /// Begins a run, just before its handler is called: counts the attempt. From here on the
     /// outcome of a `Cancel` is `Running`. A [claim](super::Store::claim) can begin a run too.
     ///
@@ -103,14 +108,26 @@ pub enum Change {
     ///
     /// It must survive a crash of the process. In a batch of nothing else, it need not survive a
     /// loss of power: then at most an attempt is not counted.
-    Begin { key: Key, token: Token },
+    Begin {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+    },
     /// Ends a run that succeeded. By token: `Done`.
     ///
     /// * `Leased`, `Begun`: removes the row. With a next occurrence, the row becomes `Pending` with
     ///   that occurrence, no attempts, and the same generation.
     /// * `Closed`: removes the row.
     /// * `Replaced`: becomes `Pending`; the newer generation is visible at its due time.
-    Ack { key: Key, token: Token, again: Option<Again> },
+    Ack {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+        /// The next occurrence, if there is one.
+        again: Option<Again>,
+    },
     /// Ends a run that failed, and retries it later.
     ///
     /// By token.
@@ -118,10 +135,24 @@ pub enum Change {
     /// * `Leased`, `Begun`: becomes `Pending` and visible at the given time; `due` and attempts
     ///   stay; `Done`.
     /// * `Closed`, `Replaced`: as an ack; `Closed`.
-    Retry { key: Key, token: Token, when: When },
+    Retry {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+        /// The time of the retry.
+        when: When,
+    },
     /// Ends a lease whose handler was not called: like `Retry`, but the attempt of a `Begun` row is
     /// subtracted again.
-    Release { key: Key, token: Token, when: When },
+    Release {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+        /// When the job is visible again.
+        when: When,
+    },
     /// Sets the end of a lease to `visibility` after the store's present, earlier or later than
     /// before.
     ///
@@ -131,23 +162,45 @@ pub enum Change {
     /// A store may answer `Running`, without an effect, while a transaction of the user has changed
     /// the row. A batch of nothing else must not wait for the end of that transaction: the leases
     /// of all other runs are renewed in the same batch.
-    Extend { key: Key, token: Token, visibility: Duration },
+    Extend {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+        /// The time from the store's present to the end of the lease.
+        visibility: Duration,
+    },
     /// Ends a run and the job, and keeps it as a dead letter.
     ///
     /// By token.
     ///
-    /// * `Leased`, `Begun`: the row becomes a [`Dead`](super::Dead) with the reason; `Done`.
+    /// * `Leased`, `Begun`: the row becomes a [`Dead`](super::Dead); `Done`.
     /// * `Closed`, `Replaced`: as an ack, without a dead letter; `Closed`.
-    Bury { key: Key, token: Token, reason: String },
+    Bury {
+        /// The key of the job.
+        key: Key,
+        /// The token of the lease.
+        token: Token,
+        /// Why the job ends.
+        reason: String,
+    },
     /// Makes a job of a dead letter again: like a `Put` without `replace`, with its kind, payload,
-    /// policy and occurrence, a new generation, and the given due time.
+    /// policy and occurrence, and a new generation.
     ///
     /// * `Done`: the dead letter is removed.
     /// * `Duplicate`: no effect, because a job has the key and is not `Closed`.
     /// * `Absent`: there is no such dead letter.
-    Revive { generation: u64, when: When },
+    Revive {
+        /// The generation of the dead letter.
+        generation: u64,
+        /// When the job is due.
+        when: When,
+    },
     /// Removes a dead letter: `Done`, or `Absent`.
-    Forget { generation: u64 },
+    Forget {
+        /// The generation of the dead letter.
+        generation: u64,
+    },
 }
 
 impl Change {
@@ -183,14 +236,22 @@ impl Change {
     /// The change that pauses a kind, or all kinds if `kind` is `None`: its jobs are not leased and
     /// do not begin. Its outcome is `Done`, or `Duplicate` if the kind is paused already. The pause
     /// is a row, which programs read at each [poll](crate::Builder::poll). Programs of older
-    /// versions ignore it. An error: the kind is empty or too long.
+    /// versions ignore it.
+    ///
+    /// # Errors
+    ///
+    /// If the kind is empty or too long.
     pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
         let name = pause_name(kind)?;
         Ok(Self::Put(Put::reserved(Key::new(&name)?, &name, Vec::new())))
     }
 
     /// The change that ends a [pause](Self::pause). Its outcome is `Cancelled`, or `Absent` if
-    /// there is no pause. The error is the same.
+    /// there is no pause.
+    ///
+    /// # Errors
+    ///
+    /// If the kind is empty or too long.
     pub fn resume(kind: Option<&str>) -> Result<Self, InvalidKey> {
         Ok(Self::Cancel { key: Key::new(pause_name(kind)?)? })
     }

@@ -1,7 +1,6 @@
 //! Keys, kinds, tokens and times.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -23,8 +22,11 @@ impl Key {
     /// The longest key, in bytes.
     pub const LONGEST: usize = 512;
 
-    /// Makes a key of these bytes. They are refused if they are none, or more than
-    /// [`LONGEST`](Self::LONGEST).
+    /// Makes a key of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`] if `bytes` is empty or longer than [`LONGEST`](Self::LONGEST).
     ///
     /// ```
     /// use wheelhouse_durable::store::Key;
@@ -130,14 +132,20 @@ impl Kinds {
     pub fn contains(&self, kind: &str) -> bool {
         self.0.binary_search_by(|its| (**its).cmp(kind)).is_ok()
     }
-}
 
-/// All kinds, sorted.
-impl Deref for Kinds {
-    type Target = [Kind];
+    /// All kinds, sorted.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Kind> {
+        self.0.iter()
+    }
 
-    fn deref(&self) -> &[Kind] {
-        &self.0
+    /// The number of kinds.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns `true` if there are no kinds.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -11,15 +11,20 @@ use super::{
 use std::time::Duration;
 
 /// The part of a row that changes depend on and modify. The rest is the job itself: key, kind,
-/// payload and policy. The fields are those of [`Entry`].
+/// payload and policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "`Entry` documents its fields")]
 pub struct Row {
+    /// When this occurrence is due.
     pub due: Timestamp,
+    /// When a claim may hand the job out.
     pub visible_at: Timestamp,
+    /// The number of this scheduling.
     pub generation: u64,
+    /// The number of the occurrence of a periodic job, from 0.
     pub occurrence: u64,
+    /// The number of runs of this occurrence that have begun.
     pub attempt: u32,
+    /// The state, with the lease if a worker has the job.
     pub state: State,
 }
 

@@ -116,17 +116,21 @@ impl Timers {
 
     /// The store's clock, rounded down. With several stores, the clock of the first that answers.
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut failed = Vec::new();
-        let now = self.shards.iter().find_map(|shard| {
+        let mut failed: Vec<(&Shared, StoreError)> = Vec::new();
+        for shard in &*self.shards {
             let asked = shard.store.lock().now();
-            asked.map_err(|error| failed.push((shard, error))).ok()
-        });
-        if now.is_some() {
-            // The caller does not see these errors, and some are returned only once.
-            failed.iter().for_each(|(shard, error)| shard.reporter.report_failure(error));
+            match asked {
+                Ok(now) => {
+                    // The caller does not see these errors, and some are returned only once.
+                    for (shard, error) in failed {
+                        shard.reporter.report_failure(&error);
+                    }
+                    return Ok(now);
+                }
+                Err(error) => failed.push((shard, error)),
+            }
         }
-        let first = || failed.into_iter().next().map_or(Error::Stopped, |(_, error)| error.into());
-        now.ok_or_else(first)
+        Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| error.into()))
     }
 
     /// Schedules up to 512 jobs in one commit, and waits until it is durable. After a crash either

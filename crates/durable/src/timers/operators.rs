@@ -8,6 +8,7 @@ use crate::store::{
     Change, ClaimLimit, Entry, Key, Kind, Kinds, Outcome, PAUSE, State, Store, StoreError,
 };
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
 use std::time::Duration;
 
 /// The number of rows in a page. Other calls of the store wait while a page is read.
@@ -38,7 +39,6 @@ impl JobState {
 /// and returns those that match: O(n) in time, one page in memory. It may or may not see changes
 /// that are made while it runs.
 #[must_use = "nothing is read until it is iterated"]
-#[derive(Debug)]
 pub struct Jobs<'t> {
     timers: &'t Timers,
     prefix: Vec<u8>,
@@ -125,6 +125,13 @@ impl Iterator for Jobs<'_> {
                 Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+impl fmt::Debug for Jobs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, state, .. } = self;
+        f.debug_struct("Jobs").field("kind", kind).field("state", state).finish_non_exhaustive()
     }
 }
 
