@@ -30,6 +30,7 @@ fn each_fault_is_found() {
         (Fault::AckComparesNoTokens, "each_change_in_each_state"),
         (Fault::ClaimMovesNoVisibility, "each_change_in_each_state"),
         (Fault::ClaimIgnoresBytes, "a_large_claim_is_bounded_in_bytes"),
+        (Fault::ClaimRoundsUp, "dates_and_delays_name_times"),
         (Fault::ClockOfTheClient, "each_change_in_each_state"),
         (Fault::OrderOfKeys, "random_changes"),
         (Fault::HalfABatch, "large_batches_and_payloads"),

@@ -1,6 +1,6 @@
 //! Stores with a planted fault each: the simulator finds all of them, and the test prints the
 //! seeds. It does not check the time that a claim answers, so `Fault::Early` is for the checker of
-//! histories.
+//! histories, and `Fault::ClaimRoundsUp` for the suite.
 
 mod faulty;
 

@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     AckComparesNoTokens,
     /// A leased job is handed out again at once.
     ClaimMovesNoVisibility,
+    /// A claim rounds the present up: it hands a job out in the millisecond before its time.
+    ClaimRoundsUp,
     /// Delays are added to the clock of the caller, which is ahead.
     ClockOfTheClient,
     /// Claims are bounded by a number of jobs only.
@@ -76,6 +78,7 @@ impl Faulty {
         }
     }
 
+    /// Claims jobs, and begins runs in a wrong way.
     fn claim_wrongly(&mut self, kinds: &Kinds, limit: ClaimLimit, lease: Duration) -> ClaimResult {
         let none = ClaimLimit { begin: 0, ..limit };
         let (mut new, mut next) = self.store.claim(kinds, none, lease)?;
@@ -160,6 +163,10 @@ impl Store for Faulty {
             | Fault::CountsTwice
             | Fault::BeginsRetries => {
                 return self.claim_wrongly(kinds, limit, visibility);
+            }
+            Fault::ClaimRoundsUp if limit.jobs > 0 => {
+                self.clock.at_least(self.clock.now().1);
+                limit
             }
             _ => limit,
         };
