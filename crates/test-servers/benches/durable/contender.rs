@@ -83,7 +83,8 @@ impl Entry {
                 Some(Self::at(name, path.to_string_lossy().into_owned(), folder))
             }
             "redis" => Server::redis(&["--appendfsync", appendfsync]).map(on_server),
-            _ => Server::postgres().map(on_server),
+            "postgres" => Server::postgres().map(on_server),
+            _ => anyhow::bail!("no contender has the name {name}"),
         })
     }
 
