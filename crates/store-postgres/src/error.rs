@@ -97,7 +97,8 @@ pub(crate) fn timeout(time: Duration) -> StoreError {
 pub(crate) fn is_timeout(error: &StoreError) -> bool {
     let StoreError::Unavailable(error) = error else { return false };
     let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
-    error.is::<io::Error>() || code == Some(&SqlState::QUERY_CANCELED)
+    let here = error.downcast_ref().map(io::Error::kind);
+    here == Some(ErrorKind::TimedOut) || code == Some(&SqlState::QUERY_CANCELED)
 }
 
 /// Returns `true` if the server has refused a statement, which has had no effect then. The other

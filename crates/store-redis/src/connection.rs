@@ -99,14 +99,34 @@ impl Connection {
         self.epoch.is_empty()
     }
 
+    /// Runs the script of a commit or a claim. If the data were replaced since the last one, this
+    /// fails once, without any effect.
+    pub(crate) fn change<T: FromRedisValue>(
+        &mut self,
+        script: &Script,
+        kinds: Option<&Kinds>,
+        arguments: impl Fn(&mut Cmd) -> Result<()>,
+    ) -> Result<T> {
+        self.run(script, true, kinds, arguments)
+    }
+
+    /// Runs a script that only reads. If the data were replaced, it reads the new ones: callers may
+    /// ignore the errors of a read, so the next [`change`](Self::change) fails instead.
+    pub(crate) fn read<T: FromRedisValue>(
+        &mut self,
+        script: &Script,
+        kinds: Option<&Kinds>,
+        arguments: impl Fn(&mut Cmd) -> Result<()>,
+    ) -> Result<T> {
+        self.run(script, false, kinds, arguments)
+    }
+
     /// Runs a script with its keys, the epoch, the clock, and further `arguments`, which begin with
     /// the keys of rows. Loads it if the server does not have it. The keys of the script include
     /// the orders of `kinds`, or of all known kinds.
     ///
-    /// If the data were replaced since the last call, a script that `reports` it fails once,
-    /// without any effect: that of a commit or a claim. A script that only reads runs on the new
-    /// data, because callers may ignore the errors of a read, and the next commit or claim fails.
-    pub(crate) fn run<T: FromRedisValue>(
+    /// If the data were replaced, a script that `reports` it fails, and any other is repeated once.
+    fn run<T: FromRedisValue>(
         &mut self,
         script: &Script,
         reports: bool,
@@ -114,6 +134,7 @@ impl Connection {
         arguments: impl Fn(&mut Cmd) -> Result<()>,
     ) -> Result<T> {
         self.ready()?;
+        let mut is_repeat = false;
         loop {
             if reports && std::mem::take(&mut self.unreported) {
                 return Err(replaced(&self.settings.queue));
@@ -137,7 +158,10 @@ impl Connection {
             match self.with(Instant::now(), once) {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(kinds)) => self.kinds.extend::<Vec<String>>(kinds),
-                Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
+                Err(error @ StoreError::Foreign(_)) if !is_repeat => {
+                    self.take_replaced(error)?;
+                    is_repeat = true;
+                }
                 Err(error) => return Err(error),
             }
         }

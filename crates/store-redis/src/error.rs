@@ -127,22 +127,30 @@ mod tests {
         }
     }
 
+    const OTHER_ERRORS: [&str; 10] = [
+        "ERR unknown command 'EVALSHA'",
+        "ERR the word READONLY in a text",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+        "MISCONF Redis is configured to save RDB snapshots",
+        "WRONGTYPE Operation against a key holding the wrong kind of value",
+        "NOPERM this user has no permissions",
+        "NOAUTH Authentication required.",
+        "NOSCRIPT No matching script.",
+        "BUSY Redis is busy running a script.",
+        "EPOCH",
+    ];
+
     #[test]
     fn other_errors_are_not_taken_for_a_server_that_lacks_the_queue() {
-        for line in [
-            "ERR unknown command 'EVALSHA'",
-            "ERR the word READONLY in a text",
-            "OOM command not allowed when used memory > 'maxmemory'.",
-            "MISCONF Redis is configured to save RDB snapshots",
-            "WRONGTYPE Operation against a key holding the wrong kind of value",
-            "NOPERM this user has no permissions",
-            "NOAUTH Authentication required.",
-            "NOSCRIPT No matching script.",
-            "BUSY Redis is busy running a script.",
-            "EPOCH",
-        ] {
+        for line in OTHER_ERRORS {
             assert!(!lacks_queue(&error(line)), "{line}");
-            // The answers to a command or script, and to a script of Redis 6.
+        }
+    }
+
+    /// The answers to a command or script, and to a script of Redis 6.
+    #[test]
+    fn a_full_server_is_known_and_no_other_error_is_taken_for_it() {
+        for line in OTHER_ERRORS {
             for line in [line.to_owned(), format!("{SCRIPT} @user_script: 9: -{line}")] {
                 let told = store_error(error(&line));
                 let is_full =

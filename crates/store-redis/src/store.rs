@@ -70,7 +70,7 @@ impl RedisStore {
         // Negative if the only job so far is longer than the limit.
         let left = signed(limit.bytes) - signed(bytes);
         let (now, next, removed, long_bodies, jobs): Claimed =
-            self.connection.run(&CLAIM, true, Some(kinds), |command| {
+            self.connection.change(&CLAIM, Some(kinds), |command| {
                 command.arg(0).arg(millis(visibility)).arg(most).arg(left);
                 // The first job is leased however long it is.
                 command.arg(u8::from(into.is_empty())).arg(limit.begin_after(into));
@@ -128,7 +128,7 @@ impl RedisStore {
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (found, bodies): (Parts, Parts) =
-                self.connection.run(&ROWS, false, Some(&Kinds::default()), |command| {
+                self.connection.read(&ROWS, Some(&Kinds::default()), |command| {
                     command.arg(keys.len());
                     for key in keys {
                         command.arg(key.as_bytes());
@@ -189,7 +189,7 @@ impl Store for RedisStore {
         let new = changes.iter().filter(|change| is_new(change)).count();
         for some in changes.chunks(AT_ONCE) {
             self.learn_kinds(some)?;
-            let answer = self.connection.run(&COMMIT, true, None, |command| {
+            let answer = self.connection.change(&COMMIT, None, |command| {
                 command.arg(some.len());
                 some.iter().for_each(|change| commit::add_key(command, change));
                 let has_letters = some.iter().any(|change| change.key().is_none());
@@ -265,7 +265,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.run(&KINDS, false, None, |command| {
+        let kinds: Vec<(String, u64)> = self.connection.read(&KINDS, None, |command| {
             command.arg(0);
             Ok(())
         })?;

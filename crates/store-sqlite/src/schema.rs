@@ -65,8 +65,10 @@ const RENAME_JOBS: &str =
     "ALTER TABLE job RENAME TO job_1; DROP INDEX job_order; DROP INDEX job_held;";
 
 const COPY_JOBS: &str = "
-    INSERT INTO job SELECT generation, key, kind, visible_at, state, token, until, holder, due,
-        occurrence, attempt, policy, payload
+    INSERT INTO job (generation, key, kind, visible_at, state, token, until, holder, due,
+        occurrence, attempt, policy, payload)
+    SELECT generation, key, kind, visible_at, state, token, until, holder, due, occurrence,
+        attempt, policy, payload
     FROM job_1 ORDER BY generation;
     DROP TABLE job_1;
 ";
