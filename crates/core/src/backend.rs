@@ -24,7 +24,8 @@ pub trait Backend {
 /// Defines the description of a structure with values `T` and a meter `M`: a type without values
 /// that implements [`Backend`], and for which the structure has the functions `with_meter` and
 /// `meter`. `Definition<const ARITY: usize = 2>` describes a structure with a parameter.
-/// `wheelhouse-hashed-wheel` is an example.
+/// `wheelhouse-hashed-wheel` is an example. A description with an empty text does not compile: see
+/// [`Info::assert_complete`](crate::backend::Info::assert_complete).
 #[macro_export]
 macro_rules! timer_backend {
     (
@@ -49,6 +50,9 @@ macro_rules! timer_backend {
                 Some(timer.meter())
             }
         }
+
+        const _: () =
+            <$name $(<$default>)? as $crate::backend::Backend>::INFO.assert_complete();
     };
 }
 
@@ -79,7 +83,8 @@ pub struct Info {
 
 impl Info {
     /// The answers of most structures: exact in time and in its wake-ups, for any number of timers.
-    /// The other fields are empty.
+    /// The other fields are empty: [`assert_complete`](Self::assert_complete) finds those that were
+    /// forgotten.
     pub const EXACT: Self = Self {
         name: "",
         structure: "",
@@ -90,6 +95,29 @@ impl Info {
         bounds: |_| Bounds::NONE,
         max_timers: u32::MAX,
     };
+
+    /// Checks that no text is empty. In a constant, an empty one is a compile error:
+    ///
+    /// ```compile_fail
+    /// use wheelhouse_core::backend::Info;
+    ///
+    /// const INFO: Info = Info { name: "heap", structure: "a heap", ..Info::EXACT };
+    /// const _: () = INFO.assert_complete();
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the name, the structure, the source or a cost class is empty.
+    pub const fn assert_complete(&self) {
+        assert!(!self.name.is_empty(), "the name is empty");
+        assert!(!self.structure.is_empty(), "the structure is empty");
+        assert!(!self.source.is_empty(), "the source is empty");
+        let Costs { insert, cancel, reschedule, fire } = self.costs;
+        assert!(!insert.is_empty(), "the cost of an insertion is empty");
+        assert!(!cancel.is_empty(), "the cost of a cancellation is empty");
+        assert!(!reschedule.is_empty(), "the cost of a reschedule is empty");
+        assert!(!fire.is_empty(), "the cost of firing is empty");
+    }
 }
 
 /// How close to its deadline a timer fires.

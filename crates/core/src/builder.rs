@@ -59,10 +59,12 @@ macro_rules! timer_builder {
     ) => {
         $(#[$type_doc])*
         #[doc = concat!(
-            "\n```\nuse ", module_path!(), "::", stringify!($timer), ";\n\n",
-            "let timer: ", stringify!($timer), "<&str> =\n    ", stringify!($timer),
-            "::builder()", $(".", stringify!($slots), "(64)",)? ".start(1_000).build()?;\n",
-            "assert_eq!(format!(\"{timer:?}\"), \"", stringify!($timer),
+            "\n```\n# use wheelhouse_core::Timer;\n",
+            "use ", module_path!(), "::", stringify!($timer), ";\n\n",
+            "let timer: ", stringify!($timer), "<&str> =\n    ", stringify!($timer), "::builder()",
+            $(".", stringify!($slots), "(64)",)? ".start(1_000).capacity(100).build()?;\n",
+            "assert_eq!(timer.now(), 1_000);\n",
+            "# assert_eq!(format!(\"{timer:?}\"), \"", stringify!($timer),
             " { now: 1000, len: 0, .. }\");\n",
             "# Ok::<(), wheelhouse_core::ConfigError>(())\n```"
         )]
@@ -105,11 +107,18 @@ macro_rules! timer_builder {
                 $builder { $($slots,)? start, capacity, meter, value }
             }
 
-            /// Builds the structure. O(1) plus the allocation.
+            /// Builds the structure. O(1), in a wheel O(slots), plus the allocation.
             ///
             /// # Errors
             ///
-            /// If a setting is not in the range that the documentation of its method gives.
+            #[doc = concat!(
+                "If the capacity is 2^32 or more",
+                $(
+                    ", or if [`", stringify!($slots), "`](Self::", stringify!($slots),
+                    ") does not allow the number of slots",
+                )?
+                "."
+            )]
             pub fn build(
                 self,
             ) -> ::core::result::Result<$timer<T $(, $arity)?, M>, $crate::ConfigError> {

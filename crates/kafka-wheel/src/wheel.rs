@@ -62,11 +62,13 @@ impl Level {
         deadline / self.width - hand / self.width < self.slots.len() as Tick
     }
 
+    /// The slot of a deadline that this wheel covers.
     fn slot(&mut self, deadline: Tick) -> &mut Ends {
         let count = self.slots.len() as Tick;
         &mut self.slots[(deadline / self.width % count) as usize]
     }
 
+    /// The first tick of the slot of a deadline.
     fn start_of(&self, deadline: Tick) -> Tick {
         deadline - deadline % self.width
     }

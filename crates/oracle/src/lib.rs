@@ -86,6 +86,8 @@ impl<T> Timer<T> for Oracle<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct OracleDefinition;
 
+const _: () = OracleDefinition::INFO.assert_complete();
+
 impl Backend for OracleDefinition {
     const INFO: Info = Info {
         name: "oracle",

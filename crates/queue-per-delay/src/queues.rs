@@ -23,6 +23,8 @@ pub struct QueuePerDelay<T, M = NoMeter> {
     lists: Lists,
     /// No queue is empty between two calls.
     queues: Arena<Queue>,
+    /// Clients that choose delays can make them collide. The number of distinct delays limits the
+    /// cost: see the crate documentation.
     by_delay: IndexMap<Delay, u32, HashNumbers>,
     /// The queues in the order of their first timers.
     heads: BTreeMap<Metered<Head, M>, u32>,

@@ -187,6 +187,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.due.tidy(&mut self.timers, &self.meter);
     }
 
+    /// Removes the earliest timer that is due, including the overdue timers, and returns its place.
     #[inline]
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
@@ -252,6 +253,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         if !self.is_idle_at(now) {
+            // `fire_due` fires the timers that are due at the tick of the clock.
             self.turn(now);
             return fire_due(self, on_expiry);
         }

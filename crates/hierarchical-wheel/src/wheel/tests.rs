@@ -1,14 +1,8 @@
 use super::*;
 use crate::{HierarchicalWheel, ListWheel};
 use alloc::vec::Vec;
-use wheelhouse_conformance::check_random_operations;
+use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::{ConfigError, Timer};
-
-/// A small random number generator, so that the unit tests need no crate for it.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
 
 #[test]
 fn invariants_hold_under_random_operations() -> Result<(), ConfigError> {
@@ -109,11 +103,12 @@ fn a_block_added_while_a_slot_moves_down_loses_no_timer() -> Result<(), ConfigEr
 /// timer must fire at its tick.
 #[test]
 fn postponed_timers_fire_at_their_ticks_after_jumps() {
-    // Seed 660,543 once lost a timer.
-    for seed in 640_001..=680_000 {
-        let mut state = seed;
-        let bits = random(&mut state) % 12;
-        let start = (random(&mut state) % (1 << bits)) << (random(&mut state) % 4 * 3);
+    // Five of these seeds fail if `add_block` also opens the next slot of the other block, which
+    // once lost a timer.
+    for seed in 600_001..=640_000 {
+        let mut random = Random::new(seed);
+        let bits = random.below(12);
+        let start = random.below(1 << bits) << (random.below(4) * 3);
         let mut wheel = HierarchicalWheel::builder().start(start).build().expect("it is valid");
         wheel.become_large();
         let mut live: Vec<(TimerId, Tick)> = Vec::new();
@@ -126,13 +121,13 @@ fn postponed_timers_fire_at_their_ticks_after_jumps() {
             assert_eq!((late, wheel.len()), (0, live.len()), "seed {seed} at {to}");
             wheel.check_postponed();
         };
-        for _ in 0..random(&mut state) % 12 + 3 {
+        for _ in 0..random.below(12) + 3 {
             // Often shortly after the first tick of a slot.
-            let (bits, low) = (random(&mut state) % 11, random(&mut state) % 9);
+            let (bits, low) = (random.below(11), random.below(9));
             let now = wheel.now();
-            let far = now + random(&mut state) % (1 << bits);
-            let tick = ((far >> low) << low) + random(&mut state) % 10;
-            match (random(&mut state) % 5, random(&mut state) as usize % 4) {
+            let far = now + random.below(1 << bits);
+            let tick = ((far >> low) << low) + random.below(10);
+            match (random.below(5), random.index(4)) {
                 (0 | 1, _) => live.push((wheel.insert(tick, ()), tick)),
                 (2, at) if at < live.len() => {
                     if wheel.postpone(live[at].0, tick) {
