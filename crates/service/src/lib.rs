@@ -122,6 +122,7 @@
 mod calendar;
 mod drive;
 mod error;
+mod event;
 pub mod future;
 mod guard;
 mod handle;
@@ -131,6 +132,7 @@ mod job_handle;
 mod model_tests;
 mod observe;
 mod plan;
+mod run;
 mod shard;
 mod shared;
 mod sync;
@@ -142,13 +144,14 @@ pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
 pub use drive::{AsyncRun, Builder, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
+pub use event::EventKind;
 pub use handle::Handle;
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
 pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
-pub use shared::{Event, EventKind, Run};
+pub use shared::{Event, Run};
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// For `wheelhouse-durable`. Not part of the public interface.
