@@ -131,6 +131,14 @@ fn dropping_a_recorder_finishes_its_trace() {
 }
 
 #[test]
+fn pending_ticks_are_written_at_the_end() {
+    let bytes = recorded(|timer| {
+        (1..=5).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
+    });
+    assert_eq!(read(&bytes).1, [Op::Ticks { count: 5, to: 5 }]);
+}
+
+#[test]
 fn after_finish_a_recorder_only_calls_its_backend() {
     let mut bytes = Vec::new();
     let mut timer = recorder(&mut bytes, DEFAULT_LIMIT);

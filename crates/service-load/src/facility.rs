@@ -86,10 +86,10 @@ const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends a facility a last message, which sends on the channel when it is processed, and waits for
 /// that. Earlier messages in the same queue have then been processed too. Returns what was sent.
-/// Fails at once if the message was refused, which drops the sender.
-pub(crate) fn wait_for_marker<T, R>(send: impl FnOnce(mpsc::Sender<T>) -> R) -> Result<T> {
+/// Fails at once if `send` returns `false`: the facility refused the message.
+pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
     let (done, wait) = mpsc::channel();
-    send(done);
+    ensure!(send(done), "the facility refuses jobs");
     wait.recv_timeout(PATIENCE)
         .with_context(|| format!("the facility did not process its calls within {PATIENCE:?}"))
 }
@@ -108,4 +108,20 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<
         polls += 1;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_that_is_refused_fails_at_once() {
+        // The sender is not dropped, so without the check this would wait.
+        let mut kept = None;
+        let refused = wait_for_marker::<()>(|done| {
+            kept = Some(done);
+            false
+        });
+        assert_eq!(refused.unwrap_err().to_string(), "the facility refuses jobs");
+    }
 }

@@ -1,21 +1,21 @@
-//! The handle through which any thread schedules jobs, and the properties of a run.
+//! The handle through which any thread schedules jobs.
 
 use crate::error::ChangeError;
-use crate::job::{Ending, Id, Info};
+use crate::job::{Id, Info};
 use crate::job_handle::{Job, JobHandle};
 use crate::observe::Snapshot;
 use crate::shard::{ShardState, Shards};
-use crate::shared::{Run, ServiceRef, Shared, Work};
+use crate::shared::{ServiceRef, Shared, Work};
 use crate::time::{Clock, Due, Moment, Ticks, When};
 use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Schedules jobs, from any thread and from inside jobs. Cheap to clone: one reference count.
 ///
 /// Scheduling, cancelling and moving take effect at once. No call waits for a job, only for the
-/// lock of a shard: see the sixth [guarantee](crate#guarantees).
+/// lock of a shard. How long that is held is among the [guarantees](crate#guarantees).
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
@@ -190,81 +190,5 @@ impl Handle {
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle").field("stopped", &self.is_stopped()).finish_non_exhaustive()
-    }
-}
-
-impl Run<'_> {
-    /// The handle of the job.
-    pub fn job(&self) -> JobHandle {
-        let id = self.facts.id;
-        let known = || self.service.shards.with(id.shard(), |state| state.info(id));
-        JobHandle::new(Arc::clone(self.service), id, self.info.cloned().or_else(known))
-    }
-
-    /// A handle of the service, to schedule other jobs. If many runs need one, moving a clone of
-    /// [`Handle`] into the closure costs less.
-    pub fn timers(&self) -> Handle {
-        Handle::new(self.service)
-    }
-
-    /// When this run was due.
-    pub fn deadline(&self) -> Moment {
-        self.facts.deadline
-    }
-
-    /// The wall-clock time at which this run was due, for a [retry](Self::attempt) that of the
-    /// first attempt, so that a late report can tell which week it covers. `None` if it was due at
-    /// a moment, or comes from [`run_now`](JobHandle::run_now).
-    pub fn time(&self) -> Option<SystemTime> {
-        self.facts.time
-    }
-
-    /// When it began.
-    pub fn started(&self) -> Moment {
-        self.started
-    }
-
-    /// How long after its deadline it began: up to a tick or the [slack](crate::OneShot::slack) of
-    /// the job, and longer if no thread was free.
-    pub fn lateness(&self) -> Duration {
-        self.started.saturating_since(self.facts.deadline)
-    }
-
-    /// The number of this run, counted from 1.
-    pub fn number(&self) -> u64 {
-        self.facts.number
-    }
-
-    /// The number of this attempt, counted from 1. It is higher if the job has a
-    /// [retry](crate::OneShot::retry) and the runs before failed.
-    pub fn attempt(&self) -> u32 {
-        self.facts.attempt
-    }
-
-    /// The number of periods that were skipped just before this run, see [`Missed`](crate::Missed).
-    pub fn missed(&self) -> u64 {
-        self.facts.missed
-    }
-
-    /// Returns `true` if no run of the schedule follows this one, as known when it begins.
-    pub fn is_last(&self) -> bool {
-        self.facts.last
-    }
-
-    /// Ends the job: no run follows this one, not even a retry, and the job is
-    /// [finished](crate::Status::Finished) when this run ends.
-    ///
-    /// The future of an async job cannot keep the `Run`. It captures [`job`](Self::job) instead and
-    /// calls [`JobHandle::cancel`], which returns [`Running`](crate::ChangeError::Running): this
-    /// run continues, and no other follows.
-    pub fn end(&self) {
-        // An error: the job is running, or was returned and is run by hand.
-        drop(self.job().end_as(Ending::Finished));
-    }
-}
-
-impl fmt::Debug for Run<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Run").field(&self.job()).field(&self.number()).finish()
     }
 }

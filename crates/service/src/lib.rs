@@ -1,4 +1,42 @@
-#![cfg_attr(any(not(doctest), feature = "cron"), doc = include_str!("../README.md"))]
+//! A timer service. Any thread schedules jobs, and a pool of threads runs them when they are due.
+//!
+//! ```
+//! use std::time::Duration;
+//! use wheelhouse_service::{Service, Stop};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let service = Service::start()?;
+//!     let timers = service.handle(); // cheap to clone, for every thread
+//!
+//!     let session = timers.after(Duration::from_secs(30)).key("session 1");
+//!     session.run(|run| println!("{} expired", run.job()))?;
+//!     timers.refresh("session 1", Duration::from_secs(60))?;
+//!     timers.every(Duration::from_secs(3600)).run(|run| println!("report {}", run.number()))?;
+//!
+//!     let stopped = service.stop(Stop::Wait);
+//!     assert_eq!(stopped.jobs.len(), 2); // jobs that did not run are returned
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Features
+//!
+//! * **When**: [after a delay](Handle::after), [at](Handle::at) a time, or [at
+//!   once](Handle::execute); once, [N times](Periodic::times) or [periodically](Handle::every),
+//!   with a [policy for missed periods](Missed); at the times of a [rule](Handle::on), such as a
+//!   cron line (feature `cron`).
+//! * **What**: a closure; an [async job](OneShot::run_async) with a [time limit](OneShot::limit); a
+//!   [value](OneShot::send) for a channel; or a [future] to await. Failed runs are
+//!   [retried](OneShot::retry).
+//! * **Control**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
+//!   [pause](JobHandle::pause), [run now](JobHandle::run_now); by handle or by [unique
+//!   key](OneShot::key); [list](Handle::jobs) all jobs; [end](Run::end) a job from inside.
+//! * **Where**: on [N threads](Builder::workers), async jobs also on your
+//!   [runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
+//! * **Stop**: [wait, drain, or return at once](Stop), also [async](Service::stop_async). It
+//!   returns each job that did not run.
+//! * **Observability**: [counters, lateness and run time](Snapshot); [events](Event); with the
+//!   feature `tracing` a span for each run.
 //!
 //! # Design
 //!
@@ -16,9 +54,10 @@
 //!
 //! **The lead.** One thread of the pool leads. It picks the shard with the earliest deadline and
 //! runs the due jobs there, up to the first deadline of any other shard. So jobs run in the order
-//! of their deadlines over all shards. [`workers`](Builder::workers) says when another thread takes
-//! the lead. Async jobs are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
-//! runtime.
+//! of their deadlines over all shards, and a brief job costs no hand-over to another thread. If the
+//! leader has been in one job for 200 microseconds, the *patience*, another thread takes the lead:
+//! see [`workers`](Builder::workers). Async jobs are tasks of the pool, unless they are
+//! [spawned](Builder::spawn_on) on your runtime.
 //!
 //! **Without threads.** A [`Scheduler`] is the same code without a pool: an event loop, or a test
 //! with a [`ManualClock`], polls it. The *driver* is the thread that runs due jobs: the leader of a
@@ -75,7 +114,9 @@
 //!    during one such call, during the expiry of at most 64 timers, during one pass over the shard
 //!    to release memory, or while a stop takes the jobs out of the shard. The leader never waits
 //!    for the receiver of a channel. If a job calls [`stop`](Service::stop), the stop does not wait
-//!    for that run.
+//!    for that run. In a service with one thread nothing else can run meanwhile. So a stop that a
+//!    job calls there returns the remaining jobs instead of running them, and does not wait for
+//!    async jobs.
 //! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
 //!    A cron line whose hours, minutes and seconds are numbers, lists or ranges runs once for each
 //!    time that it names, and times that are skipped together share one run. A cron line with a `*`
@@ -109,19 +150,34 @@
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]
 //! ```
 //!
-//! **With tokio.** The futures of the [`future`] module run on tokio's executor as on any other.
-//! [`stop`](Service::stop) and dropping a service wait for runs, and block a thread of the runtime;
-//! [`stop_async`](Service::stop_async) does not. [`Stop::Wait`] has no time limit.
+//! **With tokio.** No call of a handle waits for a job, so tasks may call all of them. The futures
+//! of the [`future`] module run on tokio's executor as on any other.
+//! [`spawn_on`](Builder::spawn_on) spawns async jobs on tokio. [`stop`](Service::stop) and dropping
+//! a service wait for runs, and block a thread of the runtime; [`stop_async`](Service::stop_async)
+//! does not. [`Stop::Wait`] has no time limit.
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
 //! ```
+//!
+//! # Crate features
+//!
+//! None is on by default.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `cron` | jobs on cron lines with time zones |
+//! | `tracing` | a `tracing` span for each run, and an event for each failure |
+//!
+//! Jobs that must survive a crash need `wheelhouse-durable`. The README says when to stay with
+//! tokio's timers.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod calendar;
 mod drive;
 mod error;
+mod event;
 pub mod future;
 mod guard;
 mod handle;
@@ -131,6 +187,7 @@ mod job_handle;
 mod model_tests;
 mod observe;
 mod plan;
+mod run;
 mod shard;
 mod shared;
 mod sync;
@@ -142,13 +199,14 @@ pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
 pub use drive::{AsyncRun, Builder, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
+pub use event::EventKind;
 pub use handle::Handle;
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
 pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
-pub use shared::{Event, EventKind, Run};
+pub use shared::{Event, Run};
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// For `wheelhouse-durable`. Not part of the public interface.
@@ -165,3 +223,9 @@ pub mod internal {
 
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].
 pub use crossbeam_channel;
+
+/// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a README
+/// cannot hide a line that requires it.
+#[cfg(all(doctest, feature = "cron"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

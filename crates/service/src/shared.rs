@@ -1,6 +1,7 @@
 //! The types that name each other: work is called with a [`Run`], a run refers to the state that
 //! all handles and threads share, and that has a callback for events, which name their job.
 
+use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::job::Info;
 use crate::job_handle::JobHandle;
@@ -104,73 +105,7 @@ pub struct Event {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let job = &self.job;
-        match &self.kind {
-            EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
-            EventKind::StillRunning(time) => write!(f, "{job} has been running for {time:?}"),
-            EventKind::Slow(took) => {
-                // It may be async and have waited, and a thread may have been free.
-                write!(
-                    f,
-                    "{job} took {took:?}: shorten it or add threads by `Builder::workers` if it \
-                     delays others, or raise `slow_after`"
-                )
-            }
-            EventKind::TimedOut(limit) => {
-                write!(f, "{job} was ended at its limit of {limit:?}: raise it, or do less")
-            }
-            EventKind::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
-            EventKind::GaveUp(error) => {
-                write!(f, "{job} failed and is not retried: {error}")
-            }
-            EventKind::ChannelFull => {
-                write!(f, "{job} found its channel full: use a larger one, or receive faster")
-            }
-            EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
-            EventKind::Abandoned => {
-                write!(f, "{job} was dropped by its executor instead of being run")
-            }
-        }
-    }
-}
-
-/// The kind of an [`Event`](crate::Event).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// A run panicked, with this message. A periodic job continues.
-    Panicked(String),
-    /// A run is in progress, and has taken this long: longer than
-    /// [`slow_after`](crate::Builder::slow_after). Reported once for a run, a tick after that time
-    /// or at the next poll of the driver, and not for a run on the only thread of a service.
-    StillRunning(Duration),
-    /// A run has ended, and took this long: longer than [`slow_after`](crate::Builder::slow_after).
-    Slow(Duration),
-    /// A run of an async job was ended at this [limit](crate::OneShot::limit). A periodic job
-    /// continues.
-    TimedOut(Duration),
-    /// A run failed with this error, and will be [retried](crate::OneShot::retry).
-    Failed(String),
-    /// A run failed with this error, and is not retried. If the job has a
-    /// [retry](crate::OneShot::retry), this is reported after the last attempt, even if that
-    /// panicked or exceeded its limit. A periodic job continues.
-    GaveUp(String),
-    /// The channel of a value was full, and the value is lost. A periodic job continues.
-    ChannelFull,
-    /// The channel of a value has no receiver. The job ends.
-    ChannelClosed,
-    /// A run that was handed out was dropped before its end: by the executor of
-    /// [`spawn_on`](crate::Builder::spawn_on), or with the service. A periodic job continues.
-    Abandoned,
-}
-
-impl EventKind {
-    pub(crate) fn reason(&self) -> String {
-        match self {
-            Self::Panicked(reason) | Self::Failed(reason) | Self::GaveUp(reason) => reason.clone(),
-            Self::TimedOut(limit) => format!("ended at its limit of {limit:?}"),
-            other => format!("{other:?}"),
-        }
+        self.kind.write(f, &self.job)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The work of jobs: closures that run once or repeatedly, values to be sent, and closures that
 //! return futures.
 
-use crate::shared::{EventKind, Run, RunFuture, RunResult, Undelivered, Work};
+use crate::event::EventKind;
+use crate::shared::{Run, RunFuture, RunResult, Undelivered, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::fmt::Display;
 use std::time::Duration;

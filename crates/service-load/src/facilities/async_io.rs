@@ -84,7 +84,10 @@ impl Facility for AsyncIo {
     fn settle(&self, pending: usize) -> Result<()> {
         // The executor's queue is in order: what was spawned or cancelled before the marker is
         // processed first.
-        wait_for_marker(|done| self.spawn(async move { done.send(()).unwrap_or_default() }))?;
+        wait_for_marker(|done| {
+            drop(self.spawn(async move { done.send(()).unwrap_or_default() }));
+            true
+        })?;
         wait_until("tasks are still there", || self.count().is_ok_and(|left| left <= pending))
     }
 

@@ -102,7 +102,7 @@ impl Facility for Queue {
     }
 
     fn count(&self) -> Result<usize> {
-        wait_for_marker(|done| self.commands.send(Command::Mark(done)))
+        wait_for_marker(|done| self.commands.send(Command::Mark(done)).is_ok())
     }
 
     fn stop(self) {

@@ -297,7 +297,10 @@ impl Facility for HeapAndCondvar {
 
     fn settle(&self, _: usize) -> Result<()> {
         // All jobs are in the heap when a call returns; only due jobs may still have to run.
-        wait_for_marker(|done| self.push(Instant::now(), Work::Mark(done)))?;
+        wait_for_marker(|done| {
+            self.push(Instant::now(), Work::Mark(done));
+            true
+        })?;
         wait_until("jobs are running", || self.shared.handed_over.load(Acquire) == 0)
     }
 

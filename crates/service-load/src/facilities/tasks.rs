@@ -171,7 +171,8 @@ where
 
     fn settle(&self, pending: usize) -> Result<()> {
         wait_for_marker(|done| {
-            self.handle.spawn(async move { done.send(()).unwrap_or_default() })
+            self.handle.spawn(async move { done.send(()).unwrap_or_default() });
+            true
         })?;
         // An aborted task is gone when its future is dropped. Several workers may be dropping some,
         // in any order.

@@ -86,7 +86,7 @@ where
         // deadline is in the past, since one that is due now would be rounded up to the next tick,
         // which would count as backlog.
         wait_for_marker(|done| {
-            self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default())
+            self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok()
         })?;
         // That job itself, and other running jobs, are removed a moment after their closures
         // return.

@@ -111,18 +111,15 @@ impl Cron {
     }
 
     fn read(line: &str, plain: Result<String, String>, zone: TimeZone) -> Result<Self, CronError> {
-        let refused = |fault| CronError { line: line.to_owned(), fault };
-        let invalid = |reason: &str| refused(format!("cannot be read: {reason}"));
-        let plain = plain.map_err(|reason| invalid(&reason))?;
+        let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
+        let plain = plain.map_err(invalid)?;
         if plain.len() > plain_line::LONGEST {
-            return Err(invalid("it is too long"));
+            return Err(invalid("it is too long".to_owned()));
         }
-        let unread = |_| invalid("it is not in the plain form of a stored line");
+        let unread = |_| invalid("it is not in the plain form of a stored line".to_owned());
         let pattern = plain.parse::<croner::Cron>().map_err(unread)?;
         if !has_a_time(&pattern) {
-            let fault = "never matches: does a month of it have such a day, and is its year after \
-                         1969?";
-            return Err(refused(fault.to_owned()));
+            return Err(CronError::NeverMatches { line: line.to_owned() });
         }
         let parts = [&pattern.pattern.hours, &pattern.pattern.minutes, &pattern.pattern.seconds];
         let follows_elapsed_time = parts.iter().any(|part| part.from_wildcard);

@@ -18,20 +18,41 @@
 use std::error::Error;
 use std::fmt;
 
-/// A cron line that cannot be understood, or that never matches: it has no time since 1970, like a
-/// 30th of February. The message names the line, since it often comes from a file with others, the
-/// fault, the field that has it, and what to write instead.
+/// A cron line that cannot be used. The message names the line, since it often comes from a file
+/// with others.
 #[derive(Clone, PartialEq, Eq)]
-pub struct CronError {
-    pub(super) line: String,
-    pub(super) fault: String,
+#[non_exhaustive]
+pub enum CronError {
+    /// It cannot be understood.
+    Invalid {
+        /// The line.
+        line: String,
+        /// The fault, the field that has it, and what to write instead.
+        reason: String,
+    },
+    /// It can be understood, but has no time since 1970, like a 30th of February.
+    NeverMatches {
+        /// The line.
+        line: String,
+    },
 }
 
 crate::error::debug_as_shown!(CronError);
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the cron line '{}' {}", self.line, self.fault)
+        match self {
+            Self::Invalid { line, reason } => {
+                write!(f, "the cron line '{line}' cannot be read: {reason}")
+            }
+            Self::NeverMatches { line } => {
+                write!(
+                    f,
+                    "the cron line '{line}' never matches: does a month of it have such a day, and \
+                     is its year after 1969?"
+                )
+            }
+        }
     }
 }
 

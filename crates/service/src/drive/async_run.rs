@@ -1,14 +1,15 @@
 //! A run that was handed out, as a future for any executor. The run of a closure in a group is one
-//! too, and ready after one poll. Runs are carried out on the leading thread, or async ones
-//! elsewhere.
+//! too, and ready after one poll. The leading thread polls these futures, unless the runs of async
+//! jobs are spawned on the user's runtime.
 
 use super::carry_out::{self, RunSpan};
+use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id};
 use crate::shard::{ActiveRun, HandedOut, ReadyTask, TaskKind};
-use crate::shared::{EventKind, RunFuture, RunResult, Work};
+use crate::shared::{RunFuture, RunResult, Work};
 use crate::time::Moment;
 use std::fmt;
 use std::mem::replace;

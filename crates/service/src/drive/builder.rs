@@ -107,11 +107,15 @@ impl Builder {
     ///
     /// One thread leads: it takes out the due jobs and runs them. Another stands by. When the
     /// leader has been in one run for 200 microseconds, the *patience*, the other takes the lead,
-    /// and the run continues on its own thread: see the [cost](crate#cost-of-a-slow-job) of a slow
-    /// job. Waking a thread takes some 50 microseconds. If runs take more than 30 microseconds on
-    /// average, the lead changes before each of them. Briefer runs follow one another on one
-    /// thread, so together they use one processor at most. The counter
-    /// [`delayed_others`](crate::Counts::delayed_others) counts slow runs while no thread was free.
+    /// and the run continues on its own thread. So while a thread is free, a slow job delays others
+    /// by the patience plus waking that thread, some 50 microseconds. A job whose plan is
+    /// [`blocking`](crate::OneShot::blocking) delays them by the waking alone. If runs take more
+    /// than 30 microseconds on average, the lead changes before each of them. Briefer runs follow
+    /// one another on one thread, so together they use one processor at most.
+    ///
+    /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
+    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
+    /// job waits for the one before.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.

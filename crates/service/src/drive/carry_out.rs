@@ -1,11 +1,12 @@
 //! The steps of carrying out a run.
 
 use super::lead::Member;
+use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{Id, Info};
 use crate::shard::{ActiveRun, RunFacts};
-use crate::shared::{EventKind, Run, RunResult, Shared, Undelivered, Work};
+use crate::shared::{Run, RunResult, Shared, Undelivered, Work};
 use crate::time::Moment;
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
+use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::job::{GroupPermit, Id, Waiting};
@@ -23,7 +24,7 @@ use crate::job_handle::Job;
 use crate::shard::{
     ActiveRun, DueJob, HandedOut, PlainRun, ShardState, SlowRun, StopStage, TaskKind,
 };
-use crate::shared::{EventKind, Work};
+use crate::shared::Work;
 use crate::time::Moment;
 use async_run::{Spawner, spawn};
 #[cfg(not(wheelhouse_loom))]

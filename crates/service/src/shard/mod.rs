@@ -15,15 +15,18 @@ mod end;
 mod handover;
 mod keys;
 mod pause;
+mod query;
+mod runs;
 mod shrink;
 mod signal;
 mod state;
 mod stop;
 
 pub(crate) use handover::{
-    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, SlowRun,
-    TakenJob, TakenWork, TaskKind,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyQueue, ReadyTask, RunFacts, ShardWork, TakenJob,
+    TakenWork, TaskKind,
 };
+pub(crate) use runs::SlowRun;
 pub use state::JobIndex;
 pub(crate) use state::{DynTimer, ShardState, StopStage, default_wheel};
 

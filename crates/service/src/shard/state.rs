@@ -2,7 +2,8 @@
 //! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
-use super::handover::{Runs, ShardWork};
+use super::handover::ShardWork;
+use super::runs::Runs;
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};

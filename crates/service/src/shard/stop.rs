@@ -1,8 +1,8 @@
-//! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
-//! a stop, which waits for them.
+//! The runs in progress, and a stop of the service, which waits for them.
 
 use super::Shards;
-use super::handover::{ShardWork, SlowRun, TakenJob};
+use super::handover::{ShardWork, TakenJob};
+use super::runs::SlowRun;
 use super::state::{ShardState, StopStage};
 use crate::job::Id;
 use crate::sync::thread_local;

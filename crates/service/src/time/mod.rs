@@ -1,16 +1,14 @@
 //! Points in time, where they come from, and how they are rounded to the ticks of a backend.
-//!
-//! A job is due at a moment of the service's clock, or at a wall-clock time. The wall clock can be
-//! set, and the clock of the service may stand still while the machine is suspended. So the moment
-//! of a wall-clock time is an estimate. The driver repeats it within a minute, and once more when
-//! the deadline has come.
 
 mod clock;
+mod due;
 
 pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub use due::When;
+pub(crate) use due::{Due, Wall};
 
 use std::num::NonZeroU64;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 use wheelhouse_core::Tick;
 
 /// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), up to 584 years.
@@ -132,125 +130,6 @@ impl Ticks {
     }
 }
 
-/// The shortest and longest time between two checks of a job that waits for a wall-clock time. With
-/// a single value, a million jobs that were scheduled together would be checked together each
-/// minute, and delay what is due.
-const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
-
-/// When a job is to run: a [`Moment`] of the service's clock, an [`Instant`], or a [`SystemTime`].
-/// All three convert by [`Into`], as in `timers.at(Instant::now())`.
-///
-/// An `Instant` is converted by its distance from the present, so it works with any clock of the
-/// service.
-///
-/// A `SystemTime` is a date and a time of day. The job runs when the wall clock shows the time,
-/// never earlier: the driver checks once a minute whether that clock was set, or the machine was
-/// suspended and the service's clock stood still, as [`MonotonicClock`](crate::MonotonicClock) does
-/// on Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// By the clock of the service.
-    Moment(Moment),
-    /// By the monotonic clock of the machine.
-    Instant(Instant),
-    /// By the wall clock.
-    Time(SystemTime),
-}
-
-impl When {
-    /// The deadline, which is now if the time is past. `None` if it is out of range.
-    pub(crate) fn due(self, clock: &dyn Clock) -> Option<Due> {
-        match self {
-            Self::Moment(moment) => Some(Due::at(moment)),
-            Self::Instant(instant) => {
-                let left = instant.saturating_duration_since(Instant::now());
-                clock.now().checked_add(left).map(Due::at)
-            }
-            Self::Time(time) => Due::at_time(clock, time),
-        }
-    }
-}
-
-impl From<Moment> for When {
-    fn from(moment: Moment) -> Self {
-        Self::Moment(moment)
-    }
-}
-
-impl From<Instant> for When {
-    fn from(instant: Instant) -> Self {
-        Self::Instant(instant)
-    }
-}
-
-impl From<SystemTime> for When {
-    fn from(time: SystemTime) -> Self {
-        Self::Time(time)
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Due {
-    /// For a wall-clock time, an estimate.
-    pub(crate) deadline: Moment,
-    /// In a box, since few jobs have one.
-    pub(crate) wall: Option<Box<Wall>>,
-}
-
-/// A wall-clock time that a job waits for.
-#[derive(Clone, Debug)]
-pub(crate) struct Wall {
-    pub(crate) time: SystemTime,
-    /// The job runs this much later than `time`.
-    jitter_delay: Duration,
-    check_interval: Duration,
-}
-
-impl Due {
-    pub(crate) fn at(deadline: Moment) -> Self {
-        Self { deadline, wall: None }
-    }
-
-    /// Due at a wall-clock time, or now if that is past. `None` if it is out of range.
-    pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
-        let left = time.duration_since(clock.wall()).unwrap_or_default();
-        let deadline = clock.now().checked_add(left)?;
-        let (least, most) = CHECK_INTERVAL;
-        let check_interval = least + (most - least).mul_f64(fastrand::f64());
-        let wall = Wall { time, jitter_delay: Duration::ZERO, check_interval };
-        Some(Self { deadline, wall: Some(Box::new(wall)) })
-    }
-
-    /// The same, but `jitter_delay` later. At the last moment it stays there.
-    pub(crate) fn delayed_by(mut self, jitter_delay: Duration) -> Self {
-        self.deadline = self.deadline.saturating_add(jitter_delay);
-        self.wall.iter_mut().for_each(|wall| wall.jitter_delay = jitter_delay);
-        self
-    }
-
-    /// The latest moment at which the driver must check the job.
-    pub(crate) fn check_by(&self, now: impl FnOnce() -> Moment) -> Moment {
-        self.wall.as_ref().map_or(self.deadline, |wall| wall.check_by(self.deadline, now()))
-    }
-}
-
-impl Wall {
-    /// The deadline, estimated from the current clocks. A time that has passed gives a past moment,
-    /// so that the lateness of the run is known.
-    pub(crate) fn estimated(&self, clock: &dyn Clock) -> Moment {
-        let time = self.time.checked_add(self.jitter_delay).unwrap_or(self.time);
-        match time.duration_since(clock.wall()) {
-            Ok(left) => clock.now().saturating_add(left),
-            Err(past) => clock.now().saturating_sub(past.duration()),
-        }
-    }
-
-    /// See [`Due::check_by`].
-    pub(crate) fn check_by(&self, deadline: Moment, now: Moment) -> Moment {
-        deadline.min(now.saturating_add(self.check_interval))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,15 +148,5 @@ mod tests {
                 assert!(next > u128::from(u64::MAX), "a later one would not fit");
             }
         }
-    }
-
-    #[test]
-    fn what_was_scheduled_together_is_not_looked_at_together() {
-        let due = |_| Due::at_time(&ManualClock::new(), SystemTime::now()).unwrap();
-        let interval = |due: Due| due.wall.unwrap().check_interval;
-        let mut intervals: Vec<_> = (0..1_000).map(due).map(interval).collect();
-        assert!(intervals.iter().all(|its| *its >= CHECK_INTERVAL.0 && *its <= CHECK_INTERVAL.1));
-        intervals.dedup();
-        assert!(intervals.len() > 900, "{intervals:?}");
     }
 }

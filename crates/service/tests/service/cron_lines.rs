@@ -5,10 +5,10 @@ use fastrand::Rng;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 use wheelhouse_service::Rule;
-use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::Date;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
 use wheelhouse_service::cron::jiff::{Timestamp, ToSpan, Zoned};
+use wheelhouse_service::cron::{Cron, CronError};
 
 /// The times of a cron line after an instant.
 pub(crate) fn times(
@@ -133,6 +133,19 @@ fn a_line_that_is_refused_is_told_what_to_write() {
         let error = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
         assert!(error.contains(message), "{line:?}: {error}\n  not: {message}");
     }
+}
+
+/// A program that reads a line from its user shows the reason next to the line.
+#[test]
+fn an_error_has_the_line_and_the_reason_as_fields() {
+    let error = |line: &str| Cron::new(line, TimeZone::UTC).unwrap_err();
+    let CronError::Invalid { line, reason } = error("61 * * * *") else {
+        panic!("61 is no minute");
+    };
+    let expected = "'61' is not between 0 and 59, in the minute '61'";
+    assert_eq!((line.as_str(), reason.as_str()), ("61 * * * *", expected));
+    let line = "0 0 30 2 *".to_owned();
+    assert_eq!(error(&line), CronError::NeverMatches { line });
 }
 
 /// Lines that older versions stored. Some of them are refused or have another meaning today.
