@@ -34,7 +34,8 @@ pub struct Claim {
     pub so: String,
     /// Other sources that were read.
     pub source: Option<String>,
-    /// The numbers of its statements that are more precise than the article.
+    /// The numbers of its statements that are more precise than the article. No other statement may
+    /// be named here.
     #[serde(default)]
     pub sharpened: Vec<u32>,
     /// The numbers of its statements about our structures, or found by us.
@@ -222,6 +223,14 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
             "claims.toml: {} has statements by sources, and names no source",
             claim.id
         );
+        for number in &claim.sharpened {
+            ensure!(
+                claim.origin(*number) == Origin::Sharpened,
+                "claims.toml: {}.{number} is not an article's statement: remove {number} from \
+                 sharpened; if the statement is yours, ours has its number",
+                claim.id
+            );
+        }
         for id in claim.own_statements() {
             let of = id.split_once('.').map(|(of, _)| of);
             ensure!(ids.insert(id), "claims.toml has {id} twice");
@@ -253,6 +262,8 @@ mod tests {
         let ran = "by_printed_code = [['C1.1', 'q', { 'B0.x' = '1' }]]";
         assert!(error(ran).contains("no printed code is asked B0.x"));
         assert_eq!(error("experiment = 'x'"), "");
+        let of_no_article = error("experiment = 'x'\nsharpened = [1]");
+        assert!(of_no_article.contains("remove 1 from sharpened"), "{of_no_article}");
         let article = entry.replace("literature", "S0") + "experiment = 'x'";
         assert!(parse(&article).is_err_and(|error| error.to_string().contains("add line")));
     }

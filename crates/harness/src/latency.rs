@@ -109,8 +109,20 @@ impl MinimumTimes {
         let curve = curve
             .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
             .collect();
-        let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
-        Latency { backend, workload, n, operation, count, p50, p90, p99, p999, p9999, max, curve }
+        Latency {
+            backend: backend.to_owned(),
+            workload: workload.to_owned(),
+            n,
+            operation: operation.to_owned(),
+            count,
+            p50,
+            p90,
+            p99,
+            p999,
+            p9999,
+            max,
+            curve,
+        }
     }
 }
 
@@ -128,8 +140,13 @@ impl LongestSteps {
     /// The rows of the results.
     pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Steps> {
         let row = |(operation, longest): (&str, &Option<u64>)| {
-            let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
-            longest.map(|longest| Steps { backend, workload, n, operation, longest })
+            longest.map(|longest| Steps {
+                backend: backend.to_owned(),
+                workload: workload.to_owned(),
+                n,
+                operation: operation.to_owned(),
+                longest,
+            })
         };
         KINDS.into_iter().zip(&self.0).filter_map(row).collect()
     }

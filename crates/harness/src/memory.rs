@@ -31,9 +31,15 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     }
     let live = growth();
     churn(&mut timer, &mut ids, delay, seed);
+    let churned = growth();
     let per_timer = |bytes: usize| bytes as f64 / f64::from(n.max(1));
-    let [live, peak, churned] = [live, peak, growth()].map(per_timer);
-    Memory { backend: B::INFO.name.to_owned(), n: n.into(), live, peak, churned }
+    Memory {
+        backend: B::INFO.name.to_owned(),
+        n: n.into(),
+        live: per_timer(live),
+        peak: per_timer(peak),
+        churned: per_timer(churned),
+    }
 }
 
 /// Measures a backend with the timers of a stream, of which at most `most_live` are live at a time,
@@ -53,8 +59,12 @@ pub fn footprint<B: Backend>(stream: &Stream, most_live: u64) -> Footprint {
         player.apply(op);
         peak = peak.max(allocated().saturating_sub(before));
     }
-    let [backend, workload] = [B::INFO.name, &stream.name].map(str::to_owned);
-    Footprint { backend, workload, peak: peak as f64 / most_live.max(1) as f64, wakeups }
+    Footprint {
+        backend: B::INFO.name.to_owned(),
+        workload: stream.name.clone(),
+        peak: peak as f64 / most_live.max(1) as f64,
+        wakeups,
+    }
 }
 
 /// Replaces random timers while the clock advances. A timer that has fired is started again, so n

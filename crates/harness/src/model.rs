@@ -317,8 +317,7 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(backend: &str, workload: &str, n: u64, message: String) -> Self {
-        let [backend, workload] = [backend, workload].map(str::to_owned);
-        Self { backend, workload, n, message }
+        Self { backend: backend.to_owned(), workload: workload.to_owned(), n, message }
     }
 
     /// Returns `true` if this backend answered wrongly on this stream.

@@ -9,22 +9,36 @@
 //! cargo run --release -p wheelhouse-cli -- bench --trace sessions.trace
 //! ```
 
+use std::path::Path;
 use std::time::Duration;
 use wheelhouse_core::{Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::Recorder;
+use wheelhouse_record::{Error, Recorder, Summary};
 
 const IDLE: u64 = 30_000;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args_os().nth(1).ok_or("usage: record_sessions FILE")?;
+fn main() {
+    let Some(path) = std::env::args_os().nth(1) else {
+        eprintln!("usage: record_sessions FILE");
+        std::process::exit(2);
+    };
+    match record(Path::new(&path), 20_000) {
+        Ok((closed, summary)) => println!("{closed} connections timed out\n{summary}"),
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Records the server. Returns how many connections timed out, and a summary of the recording.
+fn record(path: &Path, connections: u64) -> Result<(usize, Summary), Error> {
     let mut timeouts = Recorder::builder()
         .tick(Duration::from_millis(1))
         .note("an example")
         .create(path, HierarchicalWheel::new())?;
-    let closed = serve(&mut timeouts, 20_000);
-    println!("{closed} connections timed out\n{}", timeouts.finish()?);
-    Ok(())
+    let closed = serve(&mut timeouts, connections);
+    Ok((closed, timeouts.finish()?))
 }
 
 /// The server, on any backend: a new connection each millisecond, with five requests each. Returns

@@ -1,13 +1,14 @@
 //! The workloads: names, sources, stories and parameters. These determine a stream completely.
 
 use crate::Workload;
-use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot, Sparse};
+use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot};
 use crate::patterns::burst::{Burst, SameDeadline};
 use crate::patterns::connections::Tcp;
 use crate::patterns::messages::Messages;
 use crate::patterns::requests::Requests;
 use crate::patterns::restarted::{Hold, Period, Periodic};
 use crate::patterns::sessions::{Popular, Refresh};
+use crate::patterns::sparse::Sparse;
 use crate::patterns::steady::{StartStop, Steady};
 use crate::patterns::uniform::Uniform;
 use crate::random::Delay;

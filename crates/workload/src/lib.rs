@@ -6,6 +6,7 @@ mod mix;
 mod op;
 mod patterns;
 mod player;
+mod queue;
 mod random;
 mod script;
 pub mod trace;

@@ -6,8 +6,9 @@
 //! determines the speed of the clock: it stands still until a whole expiry is due by that share,
 //! then moves to the next deadline.
 
+use crate::queue::Queue;
 use crate::random::Random;
-use crate::script::{Queue, Script, Sink, Stage};
+use crate::script::{Script, Sink, Stage};
 use crate::{MAX_TIMERS, Measure, Phase};
 use std::fmt;
 use std::str::FromStr;

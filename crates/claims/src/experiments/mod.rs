@@ -6,6 +6,7 @@
 //! runs a model of that code (`models`).
 
 mod cascades;
+mod drivers;
 mod heaps;
 mod operations;
 mod rounds;
@@ -54,7 +55,7 @@ pub const ALL: &[Experiment] = &[
     cascades::CASCADES,
     cascades::SLOT,
     structures::EVERY,
-    cascades::QUEUE,
+    drivers::QUEUE,
 ];
 
 /// The experiment of a name. Fails if there is none.

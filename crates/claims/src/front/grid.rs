@@ -64,7 +64,7 @@ fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     let name = table::Cell::text(row.contestant.name);
     let cell = |cell: &FrontCell| table::Cell {
         value: value(cell),
-        ..table::Cell::text(field(cell)).marked(standing(cell).2)
+        ..table::Cell::text(field(cell)).marked(Standing::of(cell).mark)
     };
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
@@ -79,7 +79,7 @@ fn o_notation(growth: Growth) -> &'static str {
 }
 
 fn field(cell: &FrontCell) -> String {
-    let class = format!("{} {}", word(cell.shape.class), standing(cell).1);
+    let class = format!("{} {}", word(cell.shape.class), Standing::of(cell).sign);
     let claim = |ClaimedCost(class, by, _): &ClaimedCost| format!("{by} {}", o_notation(*class));
     let claims = cell.claims.iter().map(claim).collect::<Vec<_>>().join(" ");
     let claims = if claims.is_empty() { "-".to_owned() } else { claims };
@@ -91,7 +91,7 @@ fn field(cell: &FrontCell) -> String {
 
 fn short(cell: &FrontCell) -> String {
     let steps = units::number(cell.last().1);
-    format!("{steps} {} {}", word(cell.shape.class), standing(cell).1).trim().to_owned()
+    format!("{steps} {} {}", word(cell.shape.class), Standing::of(cell).sign).trim().to_owned()
 }
 
 /// The exact class, abbreviated.
@@ -108,13 +108,22 @@ fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
 
-/// The agreement of the counts with the claim: in words, as a sign, and as a mark.
-fn standing(cell: &FrontCell) -> (&'static str, &'static str, Mark) {
-    match cell.outcome() {
-        Some(Outcome::Confirmed) => ("holds", "✓", Mark::Even),
-        Some(Outcome::Refuted) => ("does not hold", "✗", Mark::Bad),
-        Some(Outcome::Undecided) => ("undecided", "?", Mark::Muted),
-        None => ("no claim", "", Mark::Muted),
+/// The agreement of the counts with the claim.
+struct Standing {
+    words: &'static str,
+    sign: &'static str,
+    mark: Mark,
+}
+
+impl Standing {
+    fn of(cell: &FrontCell) -> Self {
+        let (words, sign, mark) = match cell.outcome() {
+            Some(Outcome::Confirmed) => ("holds", "✓", Mark::Even),
+            Some(Outcome::Refuted) => ("does not hold", "✗", Mark::Bad),
+            Some(Outcome::Undecided) => ("undecided", "?", Mark::Muted),
+            None => ("no claim", "", Mark::Muted),
+        };
+        Self { words, sign, mark }
     }
 }
 
@@ -124,7 +133,7 @@ fn value(cell: &FrontCell) -> serde_json::Value {
         json!({ "class": class, "by": by, "claim": claim })
     };
     json!({
-        "counted": cell.shape.class, "standing": standing(cell).0,
+        "counted": cell.shape.class, "standing": Standing::of(cell).words,
         "claimed": cell.claims.iter().map(claimed).collect::<Vec<_>>(),
         "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns, "lines": cell.lines,
         "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,

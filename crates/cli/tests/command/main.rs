@@ -20,7 +20,13 @@ impl Scratch {
     }
 
     fn path(&self, name: &str) -> String {
-        self.0.path().join(name).display().to_string()
+        let path = self.0.path().join(name).display().to_string();
+        let spaces = path.contains(char::is_whitespace);
+        assert!(
+            !spaces,
+            "{path} has a space, where `command` splits: set TMPDIR to another folder"
+        );
+        path
     }
 
     fn has(&self, name: &str) -> bool {

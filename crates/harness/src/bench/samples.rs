@@ -126,9 +126,16 @@ mod tests {
     /// The rows of a structure with these samples of two measures.
     fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
         let row = |(measure, samples): (&str, &[f64])| {
-            let [backend, workload, measure] = [backend, "w", measure].map(str::to_owned);
             let (ns_per_op, rounds) = (samples.to_vec(), (0..samples.len() as u32).collect());
-            Throughput { backend, workload, n: 1, measure, operations: 1, ns_per_op, rounds }
+            Throughput {
+                backend: backend.to_owned(),
+                workload: "w".to_owned(),
+                n: 1,
+                measure: measure.to_owned(),
+                operations: 1,
+                ns_per_op,
+                rounds,
+            }
         };
         [("a", samples[0]), ("b", samples[1])].map(row)
     }

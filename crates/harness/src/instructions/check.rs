@@ -101,8 +101,14 @@ mod tests {
     use wheelhouse_machine::provenance::gather;
 
     fn row(operations: u64, instructions: u64) -> InstructionCount {
-        let [backend, workload, measure] = ["list-wheel", "uniform", "cancel"].map(str::to_owned);
-        InstructionCount { backend, workload, n: 10_000, measure, operations, instructions }
+        InstructionCount {
+            backend: "list-wheel".to_owned(),
+            workload: "uniform".to_owned(),
+            n: 10_000,
+            measure: "cancel".to_owned(),
+            operations,
+            instructions,
+        }
     }
 
     #[test]

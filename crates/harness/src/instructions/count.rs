@@ -73,9 +73,14 @@ fn rows(stream: &Stream, backend: &str, calls: &[u64]) -> Vec<InstructionCount> 
         let phases = stream.phases.iter().zip(calls);
         let own = phases.filter(|(phase, _)| phase.measure == Some(measure));
         let (n, instructions) = (stream.n, own.map(|(_, call)| call).sum());
-        let names = [backend, &stream.name, measure.name()];
-        let [backend, workload, measure] = names.map(str::to_owned);
-        InstructionCount { backend, workload, n, measure, operations, instructions }
+        InstructionCount {
+            backend: backend.to_owned(),
+            workload: stream.name.clone(),
+            n,
+            measure: measure.name().to_owned(),
+            operations,
+            instructions,
+        }
     };
     stream.measures().into_iter().map(row).collect()
 }

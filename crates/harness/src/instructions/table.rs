@@ -115,8 +115,14 @@ mod tests {
         measure: &str,
         instructions: u64,
     ) -> InstructionCount {
-        let [backend, workload, measure] = [backend, workload, measure].map(str::to_owned);
-        InstructionCount { backend, workload, n, measure, operations: 10, instructions }
+        InstructionCount {
+            backend: backend.to_owned(),
+            workload: workload.to_owned(),
+            n,
+            measure: measure.to_owned(),
+            operations: 10,
+            instructions,
+        }
     }
 
     #[test]

@@ -108,13 +108,13 @@ fn figures(run: &Run, pictures: &[(Subject, Picture)]) -> Vec<Block> {
     if !others.is_empty() {
         pictures.push(Block::Folded("The same at other n and on traces".to_owned(), others));
     }
-    let all_latencies = latencies(run).into_iter().map(|table| (None, table)).collect();
+    let latencies = latency_tables(run).into_iter().map(|table| (None, table)).collect();
     let title = "Latency of single operations";
-    blocks.extend(section(title, prose::LATENCY, pictures, all_latencies));
+    blocks.extend(section(title, prose::LATENCY, pictures, latencies));
 
-    let bytes = memory(run).into_iter().map(|table| (None, table)).collect();
+    let memory = memory_table(run).into_iter().map(|table| (None, table)).collect();
     let pictures = drawn(&|it| *it == Subject::Memory);
-    blocks.extend(section("Memory", &prose::memory(run), pictures, bytes));
+    blocks.extend(section("Memory", &prose::memory(run), pictures, memory));
     blocks
 }
 
@@ -144,12 +144,15 @@ fn row(n: u64, backend: &str, figures: impl IntoIterator<Item = Cell>) -> Vec<Ce
 }
 
 /// One table per workload and operation: percentiles of the time of single operations.
-pub fn latencies(run: &Run) -> Vec<Table> {
+pub fn latency_tables(run: &Run) -> Vec<Table> {
     let groups = distinct(run.latency.iter().map(|r| (r.workload.as_str(), r.operation.as_str())));
-    groups.into_iter().map(|(workload, operation)| latencies_of(run, workload, operation)).collect()
+    groups
+        .into_iter()
+        .map(|(workload, operation)| latency_table(run, workload, operation))
+        .collect()
 }
 
-fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
+fn latency_table(run: &Run, workload: &str, operation: &str) -> Table {
     let mut table = summary::empty_by_size(
         format!("{operation} ({workload}), time of one operation"),
         &["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "most steps"],
@@ -174,7 +177,7 @@ fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
 }
 
 /// Bytes per timer; `None` if they were not measured.
-pub fn memory(run: &Run) -> Option<Table> {
+pub fn memory_table(run: &Run) -> Option<Table> {
     let mut table = summary::empty_by_size("Bytes per live timer", &["live", "peak", "churned"]);
     let mut rows: Vec<_> = run.memory.iter().collect();
     rows.sort_by_key(|r| r.n);

@@ -138,11 +138,19 @@ pub(super) fn essential_columns(run: &Run, n: u64) -> Vec<TableColumn> {
 
 /// The columns for which the run has rows, in the order of the table.
 pub(super) fn all_columns(run: &Run, n: u64) -> Vec<TableColumn> {
-    const OF_UNIFORM: [&str; 6] =
-        ["insert-cold", "insert-warm", "cancel", "reschedule", "fire-jump", "fire-ticks"];
-    let others = [("steady", "steady"), ("hold", "hold-exponential")];
+    /// Measures, each with its preferred workload.
+    const MEASURES: [(&str, &str); 8] = [
+        ("insert-cold", "uniform"),
+        ("insert-warm", "uniform"),
+        ("cancel", "uniform"),
+        ("reschedule", "uniform"),
+        ("fire-jump", "uniform"),
+        ("fire-ticks", "uniform"),
+        ("steady", "steady"),
+        ("hold", "hold-exponential"),
+    ];
     let mut columns = Vec::new();
-    for (measure, preferred) in OF_UNIFORM.map(|it| (it, "uniform")).into_iter().chain(others) {
+    for (measure, preferred) in MEASURES {
         let rows = run.throughput.iter().filter(|r| r.n == n && r.measure == measure);
         if let Some(workload) = first_present(rows.map(|r| r.workload.as_str()), &[preferred]) {
             columns.push(TableColumn::of_measure(measure, &workload, n));

@@ -78,8 +78,12 @@ fn a_mix_of_the_user_replaces_a_workload_of_the_same_share() {
 #[test]
 fn a_wrong_answer_is_shown_as_wrong() {
     let mut run = run_with_crossing_costs();
-    let [backend, workload, message] = ["steep", "keepalive", "another order"].map(str::to_owned);
-    run.failures.push(Failure { backend, workload, n: 1_000_000, message });
+    run.failures.push(Failure {
+        backend: "steep".to_owned(),
+        workload: "keepalive".to_owned(),
+        n: 1_000_000,
+        message: "another order".to_owned(),
+    });
     let explorer = Explorer::new(&run).unwrap();
     let wrong: Vec<bool> = explorer.structures.iter().map(|it| it.wrong).collect();
     assert_eq!(wrong, [false, true, false, false]);

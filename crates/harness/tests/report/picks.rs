@@ -29,8 +29,13 @@ fn even(name: &str, workload: &str, n: u64, measure: &str, ns: f64) -> Throughpu
 /// Adds the steps of the longest tick of each structure.
 fn add_steps(run: &mut Run, n: u64, of: [(&str, u64); 2]) {
     for (backend, longest) in of {
-        let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
-        run.steps.push(Steps { backend, workload, n, operation, longest });
+        run.steps.push(Steps {
+            backend: backend.to_owned(),
+            workload: "uniform".to_owned(),
+            n,
+            operation: "tick".to_owned(),
+            longest,
+        });
     }
 }
 
@@ -85,8 +90,12 @@ fn a_structure_that_is_not_recommended_is_never_picked() {
 fn a_structure_that_answered_wrongly_is_never_picked() {
     let mut run = run(&[("binary-heap", &[10.0; 3])]);
     let n = 200_000;
-    let [backend, workload, message] = ["a", "uniform", "a wrong checksum"].map(str::to_owned);
-    run.failures.push(Failure { backend, workload, n, message });
+    run.failures.push(Failure {
+        backend: "a".to_owned(),
+        workload: "uniform".to_owned(),
+        n,
+        message: "a wrong checksum".to_owned(),
+    });
     add_steps(&mut run, n, [("a", 40), ("binary-heap", 1_300)]);
     run.memory = vec![synthetic::memory("a", n, 40.0), synthetic::memory("binary-heap", n, 1e3)];
     let picks = picks(&run);

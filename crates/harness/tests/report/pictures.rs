@@ -7,8 +7,9 @@ use wheelhouse_present::document::Picture;
 use crate::synthetic;
 
 fn steady(run: &Run) -> String {
-    let [workload, measure] = ["steady", "steady"].map(str::to_owned);
-    plot::draw(run, &Subject::Time { workload, measure }).expect("there is data").svg
+    plot::draw(run, &Subject::Time { workload: "steady".to_owned(), measure: "steady".to_owned() })
+        .expect("there is data")
+        .svg
 }
 
 /// The points of every line: one line for each structure.

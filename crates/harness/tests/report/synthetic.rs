@@ -91,18 +91,37 @@ pub(crate) fn throughput(
 ) -> Throughput {
     // Disturbances of the machine are mostly small.
     let ns_per_op = [1.0, 1.08, 1.01, 1.0, 1.03].map(|slower| ns * slower).to_vec();
-    let [backend, workload, measure] = [backend, workload, measure].map(str::to_owned);
     let (operations, rounds) = (n, Vec::new());
-    Throughput { backend, workload, n, measure, operations, ns_per_op, rounds }
+    Throughput {
+        backend: backend.to_owned(),
+        workload: workload.to_owned(),
+        n,
+        measure: measure.to_owned(),
+        operations,
+        ns_per_op,
+        rounds,
+    }
 }
 
 pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns: f64) -> Latency {
     let times = [1.0, 1.1, 1.2, 1.4, 2.0, 6.0].map(|longer| (ns * longer) as u64);
     let curve = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0].into_iter().zip(times).collect();
     let [p50, p90, p99, p999, p9999, max] = times;
-    let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
     let count = 400_000;
-    Latency { backend, workload, n, operation, count, p50, p90, p99, p999, p9999, max, curve }
+    Latency {
+        backend: backend.to_owned(),
+        workload: workload.to_owned(),
+        n,
+        operation: operation.to_owned(),
+        count,
+        p50,
+        p90,
+        p99,
+        p999,
+        p9999,
+        max,
+        curve,
+    }
 }
 
 pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {
@@ -116,8 +135,12 @@ fn spoil(run: &mut Run) {
     run.throughput.retain(|r| !(skip_list(r, 1_000_000) && r.measure == "hold"));
     run.throughput.retain(|r| !(skip_list(r, 100_000) && r.workload == "uniform"));
     let message = "fired timer 17 at tick 40 & not <41>; checksum 1 | 2";
-    let [backend, workload, message] = ["skip-list", "uniform", message].map(str::to_owned);
-    run.failures.push(Failure { backend, workload, n: 100_000, message });
+    run.failures.push(Failure {
+        backend: "skip-list".to_owned(),
+        workload: "uniform".to_owned(),
+        n: 100_000,
+        message: message.to_owned(),
+    });
     for row in &mut run.throughput {
         match (row.backend.as_str(), row.n, row.measure.as_str()) {
             ("binary-heap", 10_000, "cancel") => row.ns_per_op.truncate(1),

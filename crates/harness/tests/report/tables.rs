@@ -43,8 +43,12 @@ fn a_title_names_the_size_of_unusual_values() {
 #[test]
 fn the_table_of_all_sizes_has_those_of_traces() {
     let mut run = synthetic::run();
-    let [backend, workload] = ["binary-heap", "trace:nginx"].map(str::to_owned);
-    run.footprints.push(Footprint { backend, workload, peak: 9.0, wakeups: 7 });
+    run.footprints.push(Footprint {
+        backend: "binary-heap".to_owned(),
+        workload: "trace:nginx".to_owned(),
+        peak: 9.0,
+        wakeups: 7,
+    });
     let rows = by_size(&run).json();
     let of = |n: u64, key: &str| {
         rows.as_array().unwrap().iter().filter(|row| row["n"] == n && !row[key].is_null()).count()
@@ -204,8 +208,8 @@ fn full_tables_have_every_row() {
     let uniform = &tables[0].1;
     assert_eq!(uniform.rows.len(), 4 * 5, "including the row with wrong answers");
     assert!(uniform.rows.iter().any(|row| row[2].shown == "WRONG"));
-    let latencies: usize = full::latencies(&run).iter().map(|t| t.rows.len()).sum();
+    let latencies: usize = full::latency_tables(&run).iter().map(|t| t.rows.len()).sum();
     assert_eq!(latencies, run.latency.len());
-    assert_eq!(full::memory(&run).unwrap().rows.len(), run.memory.len());
-    assert_eq!(full::memory(&synthetic::empty()), None);
+    assert_eq!(full::memory_table(&run).unwrap().rows.len(), run.memory.len());
+    assert_eq!(full::memory_table(&synthetic::empty()), None);
 }

@@ -1,7 +1,8 @@
 use super::{Pattern, Phases};
 use crate::Measure;
+use crate::queue::Queue;
 use crate::random::Random;
-use crate::script::{Queue, Script, Sink, Stage};
+use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
 /// Pairs of a client and a server: a request, then a response of many paced messages. They have ten

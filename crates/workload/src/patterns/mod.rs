@@ -12,6 +12,7 @@ pub(crate) mod messages;
 pub(crate) mod requests;
 pub(crate) mod restarted;
 pub(crate) mod sessions;
+pub(crate) mod sparse;
 pub(crate) mod steady;
 pub(crate) mod uniform;
 

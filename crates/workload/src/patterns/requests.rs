@@ -2,8 +2,9 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
+use crate::queue::Queue;
 use crate::random::{Delay, Random};
-use crate::script::{Queue, Script, Sink, Stage};
+use crate::script::{Script, Sink, Stage};
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 

@@ -2,8 +2,9 @@
 
 use super::{Pattern, Phases};
 use crate::Measure;
+use crate::queue::Queue;
 use crate::random::{Delay, PER_MILLE, Random};
-use crate::script::{Queue, Script, Sink, Stage};
+use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
 /// Sessions with a time to live, counted from their last use: each use moves the timer, and it

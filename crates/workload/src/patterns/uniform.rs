@@ -1,3 +1,5 @@
+//! Each operation measured separately, on timers of random delays.
+
 use super::{Pattern, Phases};
 use crate::Measure;
 use crate::random::Random;

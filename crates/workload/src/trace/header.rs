@@ -1,7 +1,7 @@
 //! The header of a trace, and the totals at its end.
 
 use super::codec::Fields;
-use super::{MAX_HEADER, TraceError, bounded};
+use super::{MAX_HEADER, TraceError, check_length};
 use crate::Op;
 
 /// Bytes of the header without its two texts: two u64, one u32, and the lengths of the texts.
@@ -30,7 +30,7 @@ impl Header {
     /// If the texts are too long.
     pub(super) fn encode(&self) -> Result<Vec<u8>, TraceError> {
         let length = FIXED + self.name.len() + self.provenance.len();
-        bounded(0, "its length", length as u64, MAX_HEADER)?;
+        check_length(0, "its length", length as u64, MAX_HEADER)?;
         let mut bytes = Vec::with_capacity(length);
         bytes.extend(self.tick_ns.to_le_bytes());
         bytes.extend(self.labels.to_le_bytes());

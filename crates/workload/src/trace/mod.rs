@@ -83,7 +83,7 @@ const MAX_RAW: usize = 64 << 10;
 const MAX_PACKED: usize = MAX_RAW + (1 << 10);
 
 /// Fails if a length is above its bound. `block` is counted from 1; 0 is the header.
-fn bounded(block: u64, what: &'static str, found: u64, most: usize) -> Result<(), TraceError> {
+fn check_length(block: u64, what: &'static str, found: u64, most: usize) -> Result<(), TraceError> {
     let most = most as u64;
     if found <= most { Ok(()) } else { Err(TraceError::TooLong { block, what, found, most }) }
 }

@@ -4,7 +4,7 @@ use super::codec::{Context, Fields};
 use super::writer::chained;
 use super::{
     BLOCK, END, FIRST_VERSION, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Totals, TraceError,
-    VERSION, bounded,
+    VERSION, check_length,
 };
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -33,8 +33,14 @@ pub struct Reader<R> {
     crc: u32,
     /// The header's checksum, if the end covers it. In version 1 the blocks continue it instead.
     header_crc: Option<u32>,
-    /// `None` until the last item was returned; then `true` if there was no error.
-    ended: Option<bool>,
+    ended: Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    No,
+    Well,
+    WithError,
 }
 
 impl<R: Read> Reader<R> {
@@ -60,7 +66,7 @@ impl<R: Read> Reader<R> {
             block: 0,
             crc: if is_first { header_crc } else { 0 },
             header_crc: (!is_first).then_some(header_crc),
-            ended: None,
+            ended: Ended::No,
         })
     }
 
@@ -71,7 +77,7 @@ impl<R: Read> Reader<R> {
 
     /// The number of operations of each kind; `None` until the end was reached without an error.
     pub fn totals(&self) -> Option<Totals> {
-        (self.ended == Some(true)).then_some(self.counted)
+        (self.ended == Ended::Well).then_some(self.counted)
     }
 
     /// `None` at the end of the trace.
@@ -115,10 +121,10 @@ impl<R: Read> Reader<R> {
         let mut fields = Fields::new(&frame);
         let mut field = || fields.u32().unwrap_or_default(); // the frame has five
         let [raw, packed, operations, crc_raw, crc] = [field(), field(), field(), field(), field()];
-        bounded(self.block, "the length of its operations", raw.into(), MAX_RAW)?;
-        bounded(self.block, "its deflated length", packed.into(), MAX_PACKED)?;
+        check_length(self.block, "the length of its operations", raw.into(), MAX_RAW)?;
+        check_length(self.block, "its deflated length", packed.into(), MAX_PACKED)?;
         // An operation takes at least a byte.
-        bounded(self.block, "the number of its operations", operations.into(), raw as usize)?;
+        check_length(self.block, "the number of its operations", operations.into(), raw as usize)?;
         read_into(&mut self.input, &mut self.packed, packed as usize, self.block)?;
         self.crc = chained(self.crc, &[&[BLOCK], &frame[..16], &self.packed]);
         if self.crc != crc {
@@ -141,8 +147,11 @@ impl<R: Read> Reader<R> {
         let complete = matches!(status, Ok(Status::StreamEnd))
             && self.unpacker.total_out() == length as u64
             && self.unpacker.total_in() == self.packed.len() as u64;
-        let wrong = || self.corrupt("it does not inflate to the announced length");
-        complete.then_some(()).ok_or_else(wrong)
+        if complete {
+            Ok(())
+        } else {
+            Err(self.corrupt("it does not inflate to the announced length"))
+        }
     }
 
     fn read_end(&mut self) -> Result<(), TraceError> {
@@ -174,12 +183,14 @@ impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Op, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended.is_some() {
+        if self.ended != Ended::No {
             return None;
         }
         let op = self.next_op();
-        if !matches!(op, Ok(Some(_))) {
-            self.ended = Some(op.is_ok());
+        match &op {
+            Ok(Some(_)) => {}
+            Ok(None) => self.ended = Ended::Well,
+            Err(_) => self.ended = Ended::WithError,
         }
         op.transpose()
     }
@@ -198,7 +209,7 @@ fn read_header(input: &mut impl Read) -> Result<(Header, u16, u32), TraceError> 
     if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(TraceError::Version { found: version });
     }
-    bounded(0, "its length", length.into(), MAX_HEADER)?;
+    check_length(0, "its length", length.into(), MAX_HEADER)?;
     let mut bytes = Vec::new();
     read_into(input, &mut bytes, length as usize, 0)?;
     let mut hasher = crc32fast::Hasher::new();

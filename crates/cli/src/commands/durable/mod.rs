@@ -12,7 +12,7 @@ use super::Output;
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use counts::Counts;
-use place::{LIVE, Opened, ensure_exists, failure};
+use place::{LIVE, Opened, Place, ensure_exists, failure};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wheelhouse_present::console::{print, say};
@@ -139,18 +139,6 @@ pub(crate) struct Paused {
     /// A kind of jobs [default: all jobs of the queue].
     #[arg(value_name = "KIND")]
     pub(crate) kind: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
-    /// postgres://USER@HOST/DATABASE. It takes one address: with replicas or Sentinels, that of the
-    /// primary. With TLS, if this command was built with the feature `tls`: rediss://.. and
-    /// ?sslmode=require.
-    pub(crate) store: String,
-    /// The queue on a server, by the name that the programs use. There is no default.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) queue: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 //! grow with the number of jobs. The pages are not a snapshot: programs may add and finish jobs
 //! between two pages.
 
-use super::Place;
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use clap::Args;
 use std::path::Path;
 use wheelhouse_durable::store::{Change, Dead, Entry, Outcome, Store, StoreError, Timestamp};
 use wheelhouse_store_postgres::PostgresStore;
@@ -12,6 +12,18 @@ use wheelhouse_store_sqlite::SqliteStore;
 
 /// Rows per page. A payload may have a megabyte or more.
 const PAGE: usize = 128;
+
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
+    /// postgres://USER@HOST/DATABASE. It takes one address: with replicas or Sentinels, that of the
+    /// primary. With TLS, if this command was built with the feature `tls`: rediss://.. and
+    /// ?sslmode=require.
+    pub(crate) store: String,
+    /// The queue on a server, by the name that the programs use. There is no default.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) queue: Option<String>,
+}
 
 pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
