@@ -7,7 +7,7 @@ use crate::bench::{self, Settings};
 use crate::capacity::parse_timers;
 use crate::model::{Census, Run};
 use crate::payload;
-use crate::report::{self, picks};
+use crate::report::{self, picks, prose};
 use crate::source::StreamSource;
 use crate::stream::Stream;
 use crate::structure::{self, Structures};
@@ -277,6 +277,9 @@ fn print_results(options: &Options, run: &Run) -> Result<()> {
     let own = run.census.iter().filter(|census| !StreamSource::is_known(&census.workload));
     let own: String = own.map(Census::to_string).map(wrapped).collect();
     let answer: String = picks::answer(run).into_iter().map(wrapped).collect();
-    let heading = if answer.is_empty() { "" } else { "\nRecommendation\n" };
-    print(format_args!("{own}{heading}{answer}"))
+    if answer.is_empty() {
+        return print(format_args!("{own}"));
+    }
+    let how = wrapped(prose::ANSWER.to_owned());
+    print(format_args!("{own}\nRecommendation\n{answer}{how}"))
 }

@@ -215,8 +215,9 @@ fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
     notes.extend(workload_note(n, columns));
     if columns.iter().any(|column| matches!(column.kind, ColumnKind::Tail(..))) {
         notes.push(
-            "p99.99: one in ten thousand took longer. In these columns no winner is marked if its \
-             time is at most 3 times that of plain writes to arrays, as such times are noise."
+            "p99.99: one in ten thousand took longer; `-` if the run has too few operations for \
+             that. In these columns no winner is marked if its time is at most 3 times that of \
+             plain writes to arrays, as such times are noise."
                 .to_owned(),
         );
     }

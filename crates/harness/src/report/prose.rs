@@ -5,9 +5,10 @@ use crate::plot::Subject;
 use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
-/// Above the answer.
+/// Next to the answer.
 pub const ANSWER: &str = "A time is the mean cost of a start, stop, move or expiry. A use is \
-    judged by everything that happens to its timers, from start to end.";
+    judged by everything that happens to its timers, from start to end, and not by one column of \
+    the table.";
 
 /// Below the provenance.
 pub const SOURCE: &str = "All tables, plots and answers on this page come from run.json alone. \
