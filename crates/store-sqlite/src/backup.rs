@@ -1,7 +1,7 @@
 //! Backup and restore of a store.
 
 use crate::error::store_error;
-use crate::files::{check_journal, real, with_suffix};
+use crate::files::{check_journal, place, with_suffix};
 use crate::holder::{self, remove};
 use crate::open::{connect, open_to_read, verify};
 use crate::{SqliteStore, schema};
@@ -35,7 +35,7 @@ impl SqliteStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
-        let to = real(to.as_ref());
+        let to = place(to.as_ref())?;
         if to.exists() {
             let to = to.display();
             return Err(StoreError::Refused(format!("{to} exists: name a new file, or remove it")));
@@ -61,7 +61,7 @@ impl SqliteStore {
         from: impl AsRef<Path>,
         file: impl AsRef<Path>,
     ) -> Result<Option<PathBuf>, StoreError> {
-        let file = real(file.as_ref());
+        let file = place(file.as_ref())?;
         let source = open_to_read(from.as_ref(), &StoreClock::default())?.connection;
         verify(&source, "PRAGMA integrity_check(1)")?;
         let part = with_suffix(&file, ".part");

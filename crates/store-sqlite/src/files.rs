@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use wheelhouse_durable::store::StoreError;
@@ -79,6 +80,29 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     match (fs::canonicalize(holder::folder(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
+    }
+}
+
+/// The [real](real) path of a store's file. Fails if no file can be there.
+pub(crate) fn place(path: &Path) -> Result<PathBuf, StoreError> {
+    if path.as_os_str().is_empty() {
+        let why = "the path is empty: name a file, such as orders.timers";
+        return Err(StoreError::Refused(why.into()));
+    }
+    let path = real(path);
+    let folder = holder::folder(&path);
+    let shown = folder.display();
+    match fs::metadata(folder) {
+        Ok(is) if !is.is_dir() => {
+            Err(StoreError::Refused(format!("{shown} is not a folder: name a file in a folder")))
+        }
+        // A retry succeeds when the folder is there.
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let why = format!("there is no folder {shown}: create it, or name another one");
+            Err(io::Error::new(ErrorKind::NotFound, why).into())
+        }
+        // The call that reads the folder reports other errors.
+        _ => Ok(path),
     }
 }
 

@@ -102,7 +102,12 @@ pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
 pub(crate) fn paths(path: &Path) -> io::Result<Vec<PathBuf>> {
     let prefix = prefix(path);
     let mut paths = Vec::new();
-    for entry in fs::read_dir(folder(path))? {
+    let folder = folder(path);
+    let entries = fs::read_dir(folder).map_err(|error| {
+        let why = format!("{error}: let this user read the folder {}", folder.display());
+        io::Error::new(error.kind(), why)
+    });
+    for entry in entries? {
         let entry = entry?;
         if entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
             paths.push(entry.path());

@@ -11,6 +11,7 @@ use crate::schema;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::thread;
@@ -44,7 +45,7 @@ pub(crate) struct Opened {
 
 /// Opens a store to read and write, and takes an epoch.
 pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
-    let path = files::real(path);
+    let path = files::place(path)?;
     let reserve = Reserve::of(&path);
     for _ in 0..TRIES {
         let before = FileId::of(&path);
@@ -90,8 +91,12 @@ fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
 
 /// Opens a store to read. The clock shows at least the latest time in the file.
 pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
-    let path = &files::real(path);
+    let path = &files::place(path)?;
     files::check_journal(path)?;
+    if !path.exists() {
+        let why = format!("there is no file {}: name an existing store", path.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why).into());
+    }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     if !schema::has_tables(&connection)? {
         return Err(StoreError::Foreign(format!("{} is empty", path.display())));

@@ -84,6 +84,27 @@ fn a_file_that_is_cut_short_is_refused() {
     fails(SqliteStore::open_to_read(folder.path()), "is a folder");
 }
 
+#[test]
+fn a_path_where_no_file_can_be_is_refused_with_a_remedy() {
+    let (folder, path) = temporary();
+    some_jobs(&path, 1);
+    let [missing, below] = [folder.path().join("no/dir"), path.clone()];
+    let remedies = [
+        (PathBuf::new(), "the path is empty: name a file".to_owned()),
+        (missing.join("x"), format!("there is no folder {}: create it", missing.display())),
+        (below.join("x"), format!("{} is not a folder: name a file in a folder", below.display())),
+    ];
+    for (path, remedy) in &remedies {
+        fails(SqliteStore::open(path), remedy);
+        fails(SqliteStore::open_to_read(path), remedy);
+        fails(SqliteStore::open_to_read(&below).unwrap().backup(path), remedy);
+        fails(SqliteStore::restore(path, folder.path().join("new")), remedy);
+        fails(SqliteStore::restore(&below, path), remedy);
+    }
+    let none = folder.path().join("none");
+    fails(SqliteStore::open_to_read(&none), &format!("there is no file {}", none.display()));
+}
+
 /// A program that opens the file by another name does not free live leases.
 #[cfg(unix)]
 #[test]
