@@ -45,10 +45,17 @@ fn cron_lines_are_stored() {
     let timers = world.start(Handlers::new());
     let plan = timers.cron("30 2 * * *", "Europe/Berlin").unwrap();
     plan.key("report").schedule_bytes(KIND, "").unwrap();
-    for (line, zone) in [("* * *", "UTC"), ("* * * * *", "Nowhere"), ("* * * * *", "a;b=c")] {
-        assert!(matches!(timers.cron(line, zone), Err(Error::Rule(_))), "{line} {zone}");
+    let unknown = "check the spelling, install the package `tzdata`, or add `jiff` with its \
+                   feature `tzdb-bundle-always`";
+    for (line, zone, remedy) in [
+        ("* * *", "UTC", ""),
+        ("* * * * *", "Nowhere", unknown),
+        ("* * * * *", "a;b=c", "'a;b=c' is not known: write its IANA name"),
+        ("0 0 9 * * MON 2020", "UTC", "has no time in the future: change its year or date"),
+    ] {
+        let Err(Error::Rule(why)) = timers.cron(line, zone) else { panic!("{line} {zone}") };
+        assert!(why.contains(remedy), "{why}");
     }
-    assert!(matches!(timers.cron("0 0 9 * * MON 2020", "UTC"), Err(Error::Rule(_))));
     timers.stop();
 
     let (handlers, seen) = telling(occurrence);
@@ -140,4 +147,17 @@ fn a_series_outlives_an_occurrence_that_fails() {
     world.clock.advance(MINUTE);
     wait_acked(&timers, 1);
     assert_eq!((world.find("k").unwrap().occurrence, timers.dead(None, 9).unwrap().len()), (2, 0));
+}
+
+#[test]
+fn an_impossible_period_is_refused_with_a_remedy() {
+    let timers = World::new().start(Handlers::new());
+    for (period, remedy) in [
+        (Duration::ZERO, "the period is zero: for a single run use `after`"),
+        (Duration::from_micros(500), "500µs is not a whole number of milliseconds: round it"),
+        (Duration::from_nanos(2_000_001), "2.000001ms is not a whole number of milliseconds"),
+    ] {
+        let Err(Error::Rule(why)) = timers.every(period) else { panic!("{period:?}") };
+        assert!(why.contains(remedy), "{why}");
+    }
 }

@@ -50,8 +50,13 @@ impl Timers {
     /// [`Error::Rule`] if the period is zero, or not a whole number of milliseconds.
     pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
-            let why = format!("the period {period:?} is zero or not in whole milliseconds");
+        if period.is_zero() {
+            let why = "the period is zero: for a single run use `after`";
+            return Err(Error::Rule(why.into()));
+        }
+        if !period.subsec_nanos().is_multiple_of(1_000_000) {
+            let why =
+                format!("the period {period:?} is not a whole number of milliseconds: round it");
             return Err(Error::Rule(why));
         }
         Ok(self.after(period).repeating(Repeat::Every(millis)))
@@ -71,11 +76,17 @@ impl Timers {
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
         if zone.contains([';', '=']) {
-            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
+            return Err(Error::Rule(format!(
+                "the time zone '{zone}' is not known: write its IANA name, such as Europe/Berlin"
+            )));
         }
         let mut rule = CronRule::new(line, zone).map_err(Error::Rule)?;
         let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
+        let none = || {
+            Error::Rule(format!(
+                "the cron line '{line}' has no time in the future: change its year or date"
+            ))
+        };
         let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeating(Repeat::Cron { line, zone }))
     }

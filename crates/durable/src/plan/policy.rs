@@ -215,14 +215,11 @@ impl CronRule {
 
 #[cfg(feature = "cron")]
 fn time_zone(name: &str) -> Result<wheelhouse_service::cron::jiff::tz::TimeZone, String> {
-    use wheelhouse_service::cron::jiff::tz::{TimeZone, db};
-
-    TimeZone::get(name).map_err(|error| match db().is_definitively_empty() {
-        true => format!(
-            "{error}: install the package `tzdata`, or add `jiff` with its feature \
-             `tzdb-bundle-always`"
-        ),
-        false => error.to_string(),
+    wheelhouse_service::cron::jiff::tz::TimeZone::get(name).map_err(|error| {
+        format!(
+            "{error}: check the spelling, install the package `tzdata`, or add `jiff` with its \
+             feature `tzdb-bundle-always`"
+        )
     })
 }
 

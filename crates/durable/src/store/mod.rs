@@ -274,10 +274,20 @@ impl fmt::Display for StoreError {
     }
 }
 
-/// Appends the sources of an error: clients of databases give the details only there.
+/// Appends the sources of an error: clients of databases give the details only there. A source with
+/// the text of the error above it is left out.
 pub(crate) fn write_sources(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
     let mut sources = std::iter::successors(error.source(), |error| (*error).source());
-    sources.try_for_each(|source| write!(f, ": {source}"))
+    let mut above = error.to_string();
+    sources.try_for_each(|source| {
+        let text = source.to_string();
+        if text == above {
+            return Ok(());
+        }
+        write!(f, ": {text}")?;
+        above = text;
+        Ok(())
+    })
 }
 
 impl Error for StoreError {
@@ -293,5 +303,35 @@ impl Error for StoreError {
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StoreError;
+    use std::fmt;
+    use std::sync::Arc;
+
+    /// An error that shows its source, as that of the client of Redis does.
+    #[derive(Debug)]
+    struct Shows(Arc<std::io::Error>);
+
+    impl fmt::Display for Shows {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    impl std::error::Error for Shows {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_source_with_the_same_text_is_printed_once() {
+        let error = Shows(Arc::new(std::io::Error::other("refused")));
+        let error = StoreError::Unavailable(Box::new(error));
+        assert_eq!(error.to_string(), "the store cannot be reached: refused");
     }
 }
