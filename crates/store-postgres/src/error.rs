@@ -66,6 +66,20 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     }
 }
 
+/// Converts an error of a new connection. If the server cannot be reached, adds the remedy.
+pub(crate) fn connect_error(error: tokio_postgres::Error) -> StoreError {
+    let kind = error.source().and_then(|source| source.downcast_ref().map(io::Error::kind));
+    let why = with_sources(&error);
+    match (store_error(error), kind) {
+        (StoreError::Unavailable(_), Some(kind)) => {
+            let remedy = "start the server, or check host and port in the URL; with \
+                          `connect_later` a program starts without it";
+            StoreError::Unavailable(Box::new(io::Error::new(kind, format!("{why}: {remedy}"))))
+        }
+        (other, _) => other,
+    }
+}
+
 /// Returns `true` if the server's certificate was not accepted. A retry does not help.
 #[cfg(feature = "tls")]
 fn is_untrusted(error: &tokio_postgres::Error) -> bool {
@@ -136,4 +150,39 @@ pub(crate) fn with_sources(error: &tokio_postgres::Error) -> String {
     let first = error.source();
     let sources = std::iter::successors(first, |error| (*error).source());
     sources.fold(error.to_string(), |whole, source| format!("{whole}: {source}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PostgresStore;
+    use wheelhouse_store_conformance::jobs::fails;
+
+    const FORM: &str = "write postgres://user:password@host/database";
+
+    #[test]
+    fn a_url_that_cannot_be_used_is_refused_with_the_form_of_one() {
+        for (url, cause) in [
+            ("http://localhost", "the URL: invalid connection string"),
+            ("postgres:/x", "the URL: invalid connection string"),
+            ("no url", "the URL: invalid connection string"),
+            ("postgres://me:secret@h:port/a", "the URL: invalid connection string"),
+            ("", "the URL names no host"),
+            ("user=me password=secret", "the URL names no host"),
+        ] {
+            let error = fails(PostgresStore::connect(url, "q"), cause).to_string();
+            assert!(error.contains(FORM) && !error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_away_is_unreachable_with_a_remedy() {
+        for url in ["postgres://me:secret@127.0.0.1:1/a", "host=/nonexistent user=me"] {
+            let error = fails(PostgresStore::connect(url, "q"), "the store cannot be reached");
+            let text = error.to_string();
+            assert!(error.is_transient() && !text.contains("secret"), "{text}");
+            for part in ["error connecting to server: ", "start the server", "`connect_later`"] {
+                assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+            }
+        }
+    }
 }

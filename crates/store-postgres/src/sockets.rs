@@ -1,7 +1,7 @@
 //! Connections: that of a session is read and written by the thread that waits for an answer, and
 //! that of a listener by its own thread.
 
-use crate::error::{Result, store_error};
+use crate::error::{Result, connect_error};
 use crate::settings::Builder;
 use crate::tls::connector;
 use std::future::pending;
@@ -35,7 +35,7 @@ pub(crate) fn run_on_thread(task: impl Future<Output = ()> + Send + 'static) -> 
 /// Connects. The current runtime drives the connection until the task is dropped.
 pub(crate) async fn connect(settings: &Builder) -> Result<(Client, Task)> {
     let connected = settings.config.connect(connector(settings)?).await;
-    let (client, connection) = connected.map_err(store_error)?;
+    let (client, connection) = connected.map_err(connect_error)?;
     let task = tokio::spawn(async {
         // The waiting statement gets the error.
         let _ = connection.await;

@@ -14,11 +14,14 @@ use crate::statements::{Parameter, parameters};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio_postgres::Row;
+use tokio_postgres::{Config, Row};
 use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
     StoreError, Timestamp, Waker,
 };
+
+/// The remedy for a URL that cannot be used.
+const FORM: &str = "write postgres://user:password@host/database";
 
 /// A store in a PostgreSQL database. See the [crate](crate) for its tables.
 pub struct PostgresStore {
@@ -47,12 +50,16 @@ impl PostgresStore {
     pub fn builder(url: &str, queue: &str) -> Result<Builder, StoreError> {
         let config = url.parse().map_err(|error: tokio_postgres::Error| {
             let remedy = match url.contains("sslmode=verify") {
-                true => "; write `sslmode=require`, which verifies the server here",
-                false => "",
+                true => "write `sslmode=require`, which verifies the server here",
+                false => FORM,
             };
-            StoreError::Refused(format!("the URL: {}{remedy}", with_sources(&error)))
+            StoreError::Refused(format!("the URL: {}; {remedy}", with_sources(&error)))
         });
-        Ok(Builder::new(config?, queue))
+        let config: Config = config?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(StoreError::Refused(format!("the URL names no host; {FORM}")));
+        }
+        Ok(Builder::new(config, queue))
     }
 
     /// The format of the tables. Until a store of [`connect_later`](Builder::connect_later) has
