@@ -30,6 +30,28 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     }
 }
 
+/// Converts an error of a new connection. If the server cannot be reached, adds the remedy.
+pub(crate) fn connect_error(error: RedisError) -> StoreError {
+    let is_away = error.is_io_error() && !error.is_timeout();
+    match store_error(error) {
+        StoreError::Unavailable(error) if is_away => StoreError::Unavailable(
+            format!(
+                "{error}: start the server, or check host and port in the URL; with \
+                 `connect_later` a program starts without it"
+            )
+            .into(),
+        ),
+        other => other,
+    }
+}
+
+/// Converts an error of a URL.
+pub(crate) fn url_error(error: &RedisError) -> StoreError {
+    StoreError::Refused(format!(
+        "the URL: {error}; write redis://user:password@host:6379/0, or unix:///path/to/socket"
+    ))
+}
+
 /// Returns `true` if the server's certificate was not accepted. A retry does not help.
 #[cfg(feature = "tls")]
 fn is_untrusted(error: &RedisError) -> bool {
@@ -96,9 +118,11 @@ fn by_code(error: &RedisError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::{LACKS_QUEUE, lacks_queue, store_error};
+    use crate::RedisStore;
     use redis::{RedisError, parse_redis_value};
     use std::io::ErrorKind;
     use wheelhouse_durable::store::StoreError;
+    use wheelhouse_store_conformance::jobs::fails;
 
     /// The error that a line of a server's answer becomes.
     fn error(line: &str) -> RedisError {
@@ -156,6 +180,27 @@ mod tests {
                 let is_full =
                     matches!(&told, StoreError::Io(why) if why.kind() == ErrorKind::StorageFull);
                 assert_eq!(is_full, line.contains("OOM"), "{line}: {told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_used_is_refused_with_the_form_of_one() {
+        for url in ["http://me:secret@localhost", "redis:/x", "no url", ""] {
+            let error = fails(RedisStore::connect(url, "q"), "the URL: ").to_string();
+            let form = "write redis://user:password@host:6379/0";
+            assert!(error.contains(form) && !error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_away_is_unreachable_with_a_remedy() {
+        for url in ["redis://me:secret@127.0.0.1:1/", "unix:///nonexistent/redis.sock"] {
+            let error = fails(RedisStore::connect(url, "q"), "the store cannot be reached");
+            let text = error.to_string();
+            assert!(error.is_transient() && !text.contains("secret"), "{text}");
+            for part in ["(os error", "start the server", "`connect_later`"] {
+                assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
             }
         }
     }

@@ -5,7 +5,7 @@
 //! looks for the server again: it resolves the names, asks the Sentinels, and asks each server for
 //! its role.
 
-use crate::error::{Result, store_error};
+use crate::error::{Result, connect_error, store_error, url_error};
 use crate::settings::{Builder, is_encrypted};
 use redis::{Client, ConnectionAddr, ErrorKind, RedisError, ServerErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,7 +128,7 @@ impl Servers {
     fn open(&self, client: &Client) -> Result<redis::Connection> {
         let servers = u32::try_from(self.given.len()).unwrap_or(u32::MAX);
         let part = (self.timeout / servers.max(1)).max(Duration::from_millis(1));
-        let connection = client.get_connection_with_timeout(part).map_err(store_error)?;
+        let connection = client.get_connection_with_timeout(part).map_err(connect_error)?;
         wait_at_most(&connection, part)?;
         Ok(connection)
     }
@@ -190,19 +190,19 @@ fn client(_: &Builder, url: &str) -> Result<Client> {
                    (or of the command `wheelhouse`)";
         return Err(StoreError::Refused(why.into()));
     }
-    Client::open(url).map_err(store_error)
+    Client::open(url).map_err(|error| url_error(&error))
 }
 
 #[cfg(feature = "tls")]
 fn client(settings: &Builder, url: &str) -> Result<Client> {
     // Fails if the program has installed another provider, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = match &settings.roots {
+    match &settings.roots {
         Some(roots) if is_encrypted(url) => {
             let root_cert = Some(roots.to_vec());
-            Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
+            let certificates = redis::TlsCertificates { client_tls: None, root_cert };
+            Client::build_with_tls(url, certificates).map_err(store_error)
         }
-        _ => Client::open(url),
-    };
-    client.map_err(store_error)
+        _ => Client::open(url).map_err(|error| url_error(&error)),
+    }
 }
