@@ -189,6 +189,9 @@ pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
         claim.id.eq_ignore_ascii_case(of)
     };
     if let Some(id) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
+        let of_article = |claim: &&Claim| claim.article.name().eq_ignore_ascii_case(id);
+        let its: Vec<_> = all.iter().filter(of_article).map(|claim| claim.id.as_str()).collect();
+        ensure!(its.is_empty(), "{id} is an article, not a claim; its claims: {}", its.join(", "));
         let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
         return Err(unknown::error("claim", id, &known));
     }
@@ -246,6 +249,19 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_article_is_not_a_claim() {
+        for (id, part) in [
+            ("S3", "S3 is an article, not a claim; its claims: C"),
+            ("s0", "s0 is an article, not a claim; its claims: C"),
+            ("literature", "literature is an article, not a claim; its claims: V"),
+            ("S9", "no claim is called 'S9'"),
+        ] {
+            let why = select(&[id.to_owned()]).unwrap_err().to_string();
+            assert!(why.contains(part), "{why}");
+        }
+    }
 
     #[test]
     fn a_claim_must_name_what_decides_it() {

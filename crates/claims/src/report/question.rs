@@ -21,6 +21,12 @@ const IGNORED: [&str; 17] = [
     "not", "with", "than",
 ];
 
+/// Words that claims have, for a question without an answer.
+const EXAMPLES: [&str; 12] = [
+    "heap", "wheel", "tree", "list", "round", "level", "insert", "cancel", "fire", "tick", "netty",
+    "kafka",
+];
+
 /// Finds the claims that contain a word of the question. Claims with more of the words come first,
 /// and among those the ones with more of them in their own sentence.
 ///
@@ -34,8 +40,9 @@ pub fn find(question: &str) -> Result<Vec<Claim>> {
     let mut found: Vec<_> = ranked.filter(|((matched, _), _)| *matched > 0).collect();
     ensure!(
         !found.is_empty(),
-        "no claim has any of these words: {question}; `wheelhouse claims --out DIR` writes all \
-         claims"
+        "no claim has any of these words: {question}; try {}; `wheelhouse claims --out DIR` writes \
+         all claims",
+        EXAMPLES.join(", ")
     );
     found.sort_by_key(|(rank, _)| Reverse(*rank));
     Ok(found.into_iter().map(|(_, claim)| claim).collect())
@@ -87,6 +94,14 @@ mod tests {
         assert_eq!(found("DelayQueue cost").first().map(String::as_str), Some("C36"));
         assert_eq!(found("heap banana"), found("heap"));
         assert_eq!(found("C28").first().map(String::as_str), Some("C28"));
+    }
+
+    #[test]
+    fn a_question_without_an_answer_is_told_words_that_have_one() {
+        let why = find("foo").unwrap_err().to_string();
+        for word in EXAMPLES {
+            assert!(why.contains(word) && !found(word).is_empty(), "{word}: {why}");
+        }
     }
 
     #[test]
