@@ -8,7 +8,7 @@ use crate::latency::{LongestSteps, OperationTimes, single_operations};
 use crate::memory;
 use crate::model::{ExternalStructure, FLOOR, Footprint, Memory};
 use crate::stream::{ExpectedAnswers, Stream};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::marker::PhantomData;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::{Backend, Info};
@@ -257,5 +257,23 @@ pub fn select(names: &[String]) -> Result<Vec<Box<dyn Structure>>> {
 ///
 /// If a name is unknown; the message lists the known ones.
 pub fn select_from(all: Structures, names: &[String]) -> Result<Structures> {
+    check_compared(names, &all.iter().map(|it| it.name()).collect::<Vec<_>>())?;
     unknown::select("backend", all, |it| it.name(), names)
+}
+
+/// Fails if a name is of a structure that exists, but is not among the compared ones: it is late by
+/// design, or has no row for this payload.
+pub(crate) fn check_compared(names: &[String], compared: &[&str]) -> Result<()> {
+    let late = approximate();
+    for name in names.iter().filter(|name| !compared.contains(&name.as_str())) {
+        let is_late = late.iter().any(|it| it.name() == name);
+        let is_exact = wheelhouse_registry::all().iter().any(|info| info.name == name);
+        let all = compared.join(", ");
+        ensure!(
+            !is_late,
+            "{name} is late by design, so no comparison includes it; there are: {all}"
+        );
+        ensure!(!is_exact, "{name} takes no part here; these do: {all}");
+    }
+    Ok(())
 }

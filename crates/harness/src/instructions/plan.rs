@@ -8,6 +8,7 @@ use crate::bench::default_sources;
 use crate::capacity::parse_timers;
 use crate::source::StreamSource;
 use crate::stream::{Stream, TRACE};
+use crate::structure;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -86,6 +87,7 @@ impl Plan {
     pub fn new(filter: &Filter, seed: u64) -> Result<Self> {
         let (all, default) = (wheelhouse_registry::all(), BACKENDS.map(str::to_owned));
         let named = if filter.backend.is_empty() { &default[..] } else { &filter.backend };
+        structure::check_compared(named, &all.iter().map(|info| info.name).collect::<Vec<_>>())?;
         let backends = unknown::select("backend", all, |info| info.name, named)?;
         Ok(Self { backends, streams: streams(filter)?, seed })
     }
