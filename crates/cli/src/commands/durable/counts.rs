@@ -36,6 +36,12 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Returns `true` if the store has no row at all.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_rows = self.shard.is_some() || !self.paused.is_empty();
+        !has_rows && self.kinds.is_empty() && self.dead.is_empty()
+    }
+
     pub(super) fn add(&mut self, job: &Entry) {
         if let Some(shard) = job.shard() {
             self.shard = Some(shard);

@@ -34,6 +34,10 @@ pub(super) fn all(opened: &Opened, counts: &Counts, format: Format) -> String {
         .map_or_else(String::new, |bytes| format!(", {} with its journal", units::bytes(bytes)));
     let mut out = format!("{name}: {kind}, format {format}{size}; its clock: {now}\n");
     out += &summary(counts);
+    // The tables have no list of queues: an empty queue and a wrong name look the same.
+    if *kind == "PostgreSQL" && counts.is_empty() {
+        out += "the database has nothing in this queue: check its name\n";
+    }
     for table in [jobs, dead].iter().filter(|table| !table.rows.is_empty()) {
         out += &format!("\n{}", table.terminal());
     }
