@@ -68,15 +68,11 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
 
 /// Converts an error of a new connection. If the server cannot be reached, adds the remedy.
 pub(crate) fn connect_error(error: tokio_postgres::Error) -> StoreError {
-    let kind = error.source().and_then(|source| source.downcast_ref().map(io::Error::kind));
+    let is_away = error.source().is_some_and(|source| source.is::<io::Error>());
     let why = with_sources(&error);
-    match (store_error(error), kind) {
-        (StoreError::Unavailable(_), Some(kind)) => {
-            let remedy = "start the server, or check host and port in the URL; with \
-                          `connect_later` a program starts without it";
-            StoreError::Unavailable(Box::new(io::Error::new(kind, format!("{why}: {remedy}"))))
-        }
-        (other, _) => other,
+    match store_error(error) {
+        StoreError::Unavailable(_) if is_away => StoreError::unreachable(why),
+        other => other,
     }
 }
 

@@ -34,13 +34,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
 pub(crate) fn connect_error(error: RedisError) -> StoreError {
     let is_away = error.is_io_error() && !error.is_timeout();
     match store_error(error) {
-        StoreError::Unavailable(error) if is_away => StoreError::Unavailable(
-            format!(
-                "{error}: start the server, or check host and port in the URL; with \
-                 `connect_later` a program starts without it"
-            )
-            .into(),
-        ),
+        StoreError::Unavailable(error) if is_away => StoreError::unreachable(error),
         other => other,
     }
 }

@@ -245,6 +245,25 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The error of a store whose server accepts no connection, with the remedy. `why` is the text
+    /// of the client's error, without a password.
+    ///
+    /// ```
+    /// use wheelhouse_durable::store::StoreError;
+    ///
+    /// let error = StoreError::unreachable("connection refused");
+    /// assert!(error.is_transient() && error.to_string().contains("start the server"));
+    /// ```
+    pub fn unreachable(why: impl fmt::Display) -> Self {
+        Self::Unavailable(
+            format!(
+                "{why}: start the server, or check host and port in the URL; with `connect_later` \
+                 a program starts without it"
+            )
+            .into(),
+        )
+    }
+
     /// Returns `true` if the same call may succeed later without human action.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Io(_) | Self::Unavailable(_))

@@ -38,8 +38,8 @@ pub(super) struct Counts {
 impl Counts {
     /// Returns `true` if the store has no row at all.
     pub(super) fn is_empty(&self) -> bool {
-        let has_rows = self.shard.is_some() || !self.paused.is_empty();
-        !has_rows && self.kinds.is_empty() && self.dead.is_empty()
+        let Self { kinds, dead, paused, shard, .. } = self;
+        kinds.is_empty() && dead.is_empty() && paused.is_empty() && shard.is_none()
     }
 
     pub(super) fn add(&mut self, job: &Entry) {
