@@ -38,17 +38,32 @@ pub fn where_cargo_was_called() -> PathBuf {
     std::env::var_os("PWD").map(PathBuf::from).unwrap_or_default()
 }
 
+/// Makes the folder that the caller named, if it is missing, and checks that a file can be written
+/// in it. So a long run does not end with results that cannot be saved.
+///
+/// # Errors
+///
+/// If it is a file, or cannot be made, or nothing can be written in it.
+pub fn create_writable(out: &Path) -> Result<()> {
+    let shown = out.display();
+    ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
+    let trial = out.join(format!(".writable.{}.tmp", std::process::id()));
+    let written = fs::create_dir_all(out)
+        .and_then(|()| File::create(&trial))
+        .and_then(|_| fs::remove_file(&trial));
+    written.with_context(|| {
+        format!("cannot write in the folder {shown}; name a writable one with --out")
+    })
+}
+
 /// Makes the folder that the caller named, or uses it if it exists and is empty.
 ///
 /// # Errors
 ///
-/// If it is not empty, is a file, or cannot be made.
+/// If it is not empty, is a file, or nothing can be written in it.
 pub fn create_or_use_empty(out: &Path) -> Result<PathBuf> {
+    create_writable(out)?;
     let shown = out.display();
-    ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
-    fs::create_dir_all(out).with_context(|| {
-        format!("cannot make the folder {shown}; name a writable one with --out")
-    })?;
     let mut entries =
         fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
     ensure!(

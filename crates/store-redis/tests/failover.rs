@@ -155,6 +155,8 @@ fn the_primary_is_found_by_a_sentinel() {
     fails(open("other"), "knows no primary `other`");
     let mut store = open("shop").unwrap();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
+    // Otherwise the replica could be promoted without the job.
+    wait_until_in_step(&primary, &replica);
     // A Sentinel promotes a replica only after it has polled it some times.
     let mut asked = connection(&sentinel.url());
     wait_until("the Sentinel knows the replica", || {

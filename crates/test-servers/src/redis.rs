@@ -92,8 +92,10 @@ fn start(
     // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
     // busy. A server that is killed then would lose writes that it has acknowledged.
     let durable = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"];
+    // By default a primary waits five seconds for further replicas before it copies its data.
+    let local = ["--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"];
     let mut command = vec![redis, "--dir".into(), text(&folder)];
-    let options = ["--bind", "127.0.0.1"].iter().chain(&durable).chain(more);
+    let options = local.iter().chain(&durable).chain(more);
     command.extend(options.copied().map(String::from));
     Server::run((folder, port), &command, protocol)
 }

@@ -20,7 +20,7 @@ use wheelhouse_claims::{
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
 use wheelhouse_present::document::{Block, Document};
-use wheelhouse_present::files::write_whole;
+use wheelhouse_present::files::{create_writable, write_whole};
 use wheelhouse_present::plain;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Format;
@@ -79,6 +79,15 @@ pub(crate) struct PrintedCode {
 }
 
 pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
+    // These errors are found before minutes of work.
+    if let Some(dir) = &options.out {
+        create_writable(dir)?;
+    }
+    ensure!(
+        !options.record || Path::new(outcomes::PATH).is_file(),
+        "{} is not here; record in the folder of the project",
+        outcomes::PATH
+    );
     let scale = if options.quick || options.record { Scale::REDUCED } else { Scale::WHOLE };
     let setup =
         Setup::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });

@@ -13,6 +13,7 @@ use wheelhouse_harness::instructions::record::{PAGE, Record};
 use wheelhouse_harness::instructions::table;
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
+use wheelhouse_present::files::create_writable;
 use wheelhouse_present::units;
 
 /// The message if valgrind is not installed.
@@ -48,6 +49,7 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     let plan = Plan::new(&filter, seed)?;
     // These errors are found before minutes of counting.
     let record = check.as_deref().map(Record::load).transpose()?;
+    out.as_deref().map(create_writable).transpose()?;
     let valgrind = callgrind::version().context(REMEDY)?;
     if cfg!(debug_assertions) {
         say("warning: counts of a debug build are not comparable; use cargo run --release");

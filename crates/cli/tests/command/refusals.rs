@@ -57,6 +57,27 @@ fn messages_name_the_remedy() {
     are_refused(REFUSED);
 }
 
+/// The command for all claims works for minutes, and one for instructions prints them before it
+/// saves them.
+#[test]
+fn results_that_cannot_be_saved_are_an_error_before_the_work() {
+    let scratch = Scratch::new();
+    let file = scratch.path("file");
+    std::fs::write(&file, "").unwrap();
+    for line in ["claims", "claims --quick", "instructions --n 200 --workload uniform"] {
+        for (below, part) in [("", "is a file; name a folder"), ("/a", "--out")] {
+            let out = format!("{file}{below}");
+            let output = command(line).args(["--out", &out]).output().unwrap();
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && message.contains(part), "{line}: {message}");
+            assert!(output.stdout.is_empty() && message.lines().count() < 4, "{line}: {message}");
+        }
+    }
+    let output = command("claims --record").current_dir(scratch.path("")).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("record in the folder of the project"), "{message}");
+}
+
 #[test]
 fn files_that_cannot_be_read_or_made_are_errors_and_leave_no_folder() {
     let scratch = Scratch::new();

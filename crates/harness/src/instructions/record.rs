@@ -14,11 +14,10 @@ use super::{InstructionCount, table};
 use crate::store::load_versioned;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::Path;
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document};
-use wheelhouse_present::files::write_whole;
+use wheelhouse_present::files::{create_writable, write_whole};
 use wheelhouse_present::markdown;
 
 /// The version of this layout.
@@ -79,9 +78,7 @@ impl Record {
     ///
     /// If they cannot be written.
     pub fn save(&self, dir: &Path) -> Result<()> {
-        let shown = dir.display();
-        let cannot = || format!("cannot make the folder {shown}; name a writable one with --out");
-        fs::create_dir_all(dir).with_context(cannot)?;
+        create_writable(dir)?;
         let json = serde_json::to_string_pretty(self).context("cannot write the record as JSON")?;
         write_whole(&dir.join(FILE), (json + "\n").as_bytes())?;
         write_whole(&dir.join(PAGE), self.page().as_bytes())

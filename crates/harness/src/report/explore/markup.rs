@@ -151,10 +151,11 @@ fn notes(it: &Explorer) -> Vec<String> {
          use."
             .to_owned(),
         format!(
-            "Measured with {} timers, and with these shares that fire: {}. Figures in between are \
-             interpolated: sizes on logarithmic scales, shares on a linear one. Mixes also differ \
-             in how many timers are moved and how far ahead deadlines are, so a figure between two \
-             mixes is an estimate.",
+            "Measured with {} timers, and with these shares that fire: {}. The sliders end there; \
+             the option --n measures other numbers of timers. Figures in between are interpolated: \
+             sizes on logarithmic scales, shares on a linear one. Mixes also differ in how many \
+             timers are moved and how far ahead deadlines are, so a figure between two mixes is an \
+             estimate.",
             sizes.join(", "),
             mixes.join(", ")
         ),
