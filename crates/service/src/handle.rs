@@ -46,9 +46,23 @@ impl Handle {
     /// The job that has the key; `None` if no job has it. The key of a job becomes free when its
     /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        let shards = self.shards();
-        let id = shards.keys.get(key)?;
-        let info = shards.with(id.shard(), |state| state.info(id))?;
+        self.of_key(key, |id| self.job_of(id))
+    }
+
+    /// Calls `act` with the job that has the key. If it returns `None`, that job is over. Then the
+    /// job that has replaced it is tried: the table has that one before the former is cancelled.
+    fn of_key<R>(&self, key: &str, mut act: impl FnMut(Id) -> Option<R>) -> Option<R> {
+        let mut id = self.shards().keys.get(key)?;
+        loop {
+            if let Some(done) = act(id) {
+                return Some(done);
+            }
+            id = self.shards().keys.get(key).filter(|now| *now != id)?;
+        }
+    }
+
+    fn job_of(&self, id: Id) -> Option<JobHandle> {
+        let info = self.shards().with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
     }
 
@@ -56,10 +70,15 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] once the service has
-    /// been stopped; or those of [`JobHandle::cancel`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] once the service has been stopped;
+    /// [`ChangeError::Running`]: the job is running; no other run follows.
     pub fn cancel(&self, key: &str) -> Result<Job, ChangeError> {
-        self.job(key).ok_or_else(|| self.missing_key())?.cancel()
+        use ChangeError::{Cancelled, Finished, Over};
+        let cancelled = self.of_key(key, |id| match self.job_of(id)?.cancel() {
+            Err(Over | Finished | Cancelled) => None,
+            cancelled => Some(cancelled),
+        });
+        cancelled.unwrap_or_else(|| Err(self.missing_key()))
     }
 
     /// Moves the next run of the job that has the key to `delay` from now. See
@@ -83,12 +102,11 @@ impl Handle {
     }
 
     fn move_to(&self, key: &str, due: Option<Due>) -> Result<(), ChangeError> {
-        let id = self.shards().keys.get(key).ok_or_else(|| self.missing_key())?;
-        match self.shards().move_to(id, due, true) {
-            // It has ended since.
-            Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
-            moved => moved,
-        }
+        let moved = self.of_key(key, |id| match self.shards().move_to(id, due.clone(), true) {
+            Err(ChangeError::Over) => None,
+            moved => Some(moved),
+        });
+        moved.unwrap_or_else(|| Err(self.missing_key()))
     }
 
     /// A stop removes the keys together with the jobs, so by the key alone, a stopped job and a

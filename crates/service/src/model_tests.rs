@@ -157,6 +157,44 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
     });
 }
 
+/// Of two threads that find an event loop asleep, one calls its waker.
+#[test]
+fn a_sleep_has_one_wake_up() {
+    check(3, || {
+        let builder = Scheduler::builder().clock(ManualClock::new()).shards(2);
+        let mut scheduler = builder.build().unwrap();
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&calls);
+        scheduler.set_waker(Arc::new(move || _ = counter.fetch_add(1, Ordering::SeqCst)));
+        assert_eq!(scheduler.next_wakeup(), None);
+        let producers = [0, 1].map(|shard| {
+            let (timers, job) = (scheduler.handle(), CallOnce(|_: &Run<'_>| ()));
+            thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, job)))
+        });
+        producers.into_iter().for_each(|producer| producer.join().unwrap());
+        assert_eq!(calls.load(Ordering::SeqCst), 1);
+    });
+}
+
+/// A job that is replaced has a successor before it is over.
+#[test]
+fn a_key_is_never_unknown_while_its_job_is_replaced() {
+    check(2, || {
+        let scheduler = Scheduler::builder().clock(ManualClock::new()).build().unwrap();
+        let (timers, hour) = (scheduler.handle(), Duration::from_secs(3600));
+        let replace = move |timers: &Handle| {
+            drop(timers.after(hour).replacing("key").run(|_| ()).unwrap());
+        };
+        replace(&timers);
+        let its = timers.clone();
+        let replacer = thread::spawn(move || replace(&its));
+        assert!(timers.job("key").is_some());
+        assert_eq!(timers.refresh("key", hour), Ok(()));
+        assert!(timers.cancel("key").is_ok());
+        replacer.join().unwrap();
+    });
+}
+
 /// Polls an async run that is ready at once.
 fn carry_out(mut run: AsyncRun) {
     let mut context = Context::from_waker(Waker::noop());

@@ -47,7 +47,8 @@ impl Backoff {
     /// Shortens each delay by a random part, up to this share of it, so that jobs that failed
     /// together do not retry together. 0, the default, is none; 1 allows any delay down to zero.
     pub fn jitter(mut self, share: f64) -> Self {
-        self.jitter = share.clamp(0.0, 1.0);
+        // NaN is 0, too.
+        self.jitter = if share > 0.0 { share.min(1.0) } else { 0.0 };
         self
     }
 
@@ -97,6 +98,9 @@ mod tests {
         assert_eq!(delays(backoff, 0.9), [100, 200, 400, 700, 700]);
         assert_eq!(delays(backoff.jitter(0.5), 0.5), [75, 150, 300, 525, 525]);
         assert_eq!(delays(backoff.jitter(7.0), 0.5), [50, 100, 200, 350, 350]);
+        for none in [f64::NAN, -1.0] {
+            assert_eq!(delays(backoff.jitter(none), 0.5), [100, 200, 400, 700, 700]);
+        }
         let twice = backoff.attempts(2);
         assert_eq!([1, 2].map(|failed| twice.allows(failed)), [true, false]);
         assert!(!backoff.attempts(0).allows(1) && backoff.allows(1 << 20));

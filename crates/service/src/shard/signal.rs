@@ -44,14 +44,15 @@ impl Signal {
     pub(crate) fn earlier(&self, due: Moment) {
         fence(Ordering::SeqCst);
         let until = self.until.load(Ordering::SeqCst);
-        if until != AWAKE && due.as_nanos() < until {
+        // The swap: of the threads that see the driver asleep, one wakes it, and those that come
+        // later find it awake.
+        let is_beyond = until != AWAKE && due.as_nanos() < until;
+        if is_beyond && self.until.swap(AWAKE, Ordering::SeqCst) != AWAKE {
             self.wake();
         }
     }
 
-    /// Threads that come later find the driver awake.
     fn wake(&self) {
-        self.awake();
         // If a leader stores its sleep time after this, it became the leader before the waker reads
         // who leads: see `Pool::promote`.
         fence(Ordering::SeqCst);

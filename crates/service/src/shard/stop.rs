@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 thread_local! {
     /// The runs in which this thread is, innermost last, with their services (by the address of
     /// their `Shards`). If a job or observer stops the service that runs it, the stop must not wait
-    /// for that run. A report of runs on other threads is in the list without an id.
+    /// for that run. A report of runs on other threads is in the list without an id. When a thread
+    /// ends, the list may be dropped before another thread-local value that owns a scheduler or a
+    /// run. Their destructors then do without it.
     static ON_THIS_THREAD: RefCell<Vec<(usize, Option<Id>)>> = RefCell::default();
 }
 
@@ -22,7 +24,7 @@ struct Entered;
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        ON_THIS_THREAD.with(|runs| runs.borrow_mut().pop());
+        let _ = ON_THIS_THREAD.try_with(|runs| runs.borrow_mut().pop());
     }
 }
 
@@ -60,7 +62,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     /// the job, an observer, or the destructor of what the job owns. It has finished when the
     /// returned guard is dropped.
     pub(crate) fn enter(&self, id: Option<Id>) -> impl Drop + use<W> {
-        ON_THIS_THREAD.with(|runs| runs.borrow_mut().push((self.address(), id)));
+        let _ = ON_THIS_THREAD.try_with(|runs| runs.borrow_mut().push((self.address(), id)));
         Entered
     }
 
@@ -87,7 +89,9 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     /// The runs of this service in which this thread is.
     fn own_runs(&self) -> Vec<Option<Id>> {
         let own = |&(service, id): &(usize, Option<Id>)| (service == self.address()).then_some(id);
-        ON_THIS_THREAD.with(|runs| runs.borrow().iter().filter_map(own).collect())
+        ON_THIS_THREAD
+            .try_with(|runs| runs.borrow().iter().filter_map(own).collect())
+            .unwrap_or_default()
     }
 
     pub(crate) fn is_in_run(&self) -> bool {

@@ -5,12 +5,13 @@ use crate::common::{
     BlockedJob, HOUR, Log, PATIENCE, arrives, ms, returns, start, start_workers, wait_until,
 };
 use crossbeam_channel::unbounded;
+use std::cell::RefCell;
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use wheelhouse_service::{BuildError, Event, EventKind, Run, Service, Status, Stop};
+use wheelhouse_service::{BuildError, Event, EventKind, Run, Scheduler, Service, Status, Stop};
 
 #[test]
 fn a_service_with_nothing_to_do_does_nothing() {
@@ -165,4 +166,25 @@ fn a_short_tick_is_the_timer_slack_of_the_threads_of_the_service() {
         service.handle().after(ms(1)).run(move |_| sender.send(slack()).unwrap()).unwrap();
         assert_eq!((arrives(&seen), slack()), (set, default), "{tick:?}");
     }
+}
+
+/// The thread drops its values in an order of its own. The run drops a future that it has begun.
+#[test]
+fn a_scheduler_in_a_thread_local_value_ends_with_its_thread() {
+    thread_local!(static KEPT: RefCell<Option<Scheduler>> = const { RefCell::new(None) });
+    let thread = thread::spawn(|| {
+        KEPT.set(Some(Scheduler::builder().build().unwrap()));
+        KEPT.with_borrow_mut(|kept| {
+            let scheduler = kept.as_mut().unwrap();
+            let timers = scheduler.handle();
+            let hour = |run: &Run<'_>| {
+                let sleep = run.timers().sleep(HOUR);
+                async { _ = sleep.await }
+            };
+            timers.execute_async(hour).unwrap();
+            scheduler.poll(timers.now());
+            scheduler.poll(timers.now());
+        });
+    });
+    thread.join().unwrap();
 }
