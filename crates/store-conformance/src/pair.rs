@@ -28,6 +28,35 @@ impl<'b> Pair<'b> {
     fn assert_same<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
         let last = self.log.len().saturating_sub(12);
         let log = self.log[last..].join("\n");
+        self.assert_logged(what, store, model, &log);
+    }
+
+    /// The same for the row of a key: the message has the last steps that name it.
+    fn assert_row<T: std::fmt::Debug + PartialEq>(
+        &self,
+        key: &Key,
+        what: &str,
+        store: T,
+        model: T,
+    ) {
+        if store == model {
+            return;
+        }
+        let name = format!("{key:?}");
+        let is_its = |line: &&String| line.contains(&name) || line.starts_with("a row after");
+        let mut its: Vec<&str> =
+            self.log.iter().rev().filter(is_its).take(8).map(|it| &**it).collect();
+        its.reverse();
+        self.assert_logged(&format!("{what} of {name}"), store, model, &its.join("\n"));
+    }
+
+    fn assert_logged<T: std::fmt::Debug + PartialEq>(
+        &self,
+        what: &str,
+        store: T,
+        model: T,
+        log: &str,
+    ) {
         assert_eq!(store, model, "{what}: left is the store, right is the model; after\n{log}");
     }
 
@@ -118,8 +147,8 @@ impl<'b> Pair<'b> {
     fn compare(&self, entry: &Entry, row: &Row) {
         let lease = row.run.map(|run| (run.token, run.until));
         let its = entry.state.lease().map(|its| (its.token, its.until.as_millis()));
-        self.assert_same("lease", its, lease);
-        self.assert_same("visible_at", entry.visible_at.as_millis(), row.visible_at());
+        self.assert_row(&entry.key, "lease", its, lease);
+        self.assert_row(&entry.key, "visible_at", entry.visible_at.as_millis(), row.visible_at());
         let same = match entry.state {
             State::Pending => row.job.is_some() && row.run.is_none(),
             State::Leased(_) => {
@@ -129,21 +158,25 @@ impl<'b> Pair<'b> {
             State::Replaced(_) => row.job.is_some() && row.run.is_some_and(|run| !run.own),
             State::Closed(_) => row.job.is_none(),
         };
-        self.assert_same("state", (entry.state, same), (entry.state, true));
+        self.assert_row(&entry.key, "state", (entry.state, same), (entry.state, true));
         let Some(job) = &row.job else { return };
-        self.assert_same("generation", Some(entry.generation), job.generation);
-        self.assert_same("kind", &*entry.kind, &*job.kind);
-        self.assert_same("payload", &entry.payload, &job.payload);
-        self.assert_same("policy", &entry.policy, &job.policy);
-        self.assert_same("due", entry.due.as_millis(), job.due);
-        self.assert_same("occurrence", entry.occurrence, job.occurrence);
-        self.assert_same("attempt", entry.attempt, job.attempt);
+        self.assert_row(&entry.key, "generation", Some(entry.generation), job.generation);
+        self.assert_row(&entry.key, "kind", &*entry.kind, &*job.kind);
+        self.assert_row(&entry.key, "payload", &entry.payload, &job.payload);
+        self.assert_row(&entry.key, "policy", &entry.policy, &job.policy);
+        self.assert_row(&entry.key, "due", entry.due.as_millis(), job.due);
+        self.assert_row(&entry.key, "occurrence", entry.occurrence, job.occurrence);
+        self.assert_row(&entry.key, "attempt", entry.attempt, job.attempt);
     }
 
     pub(crate) fn compare_rows(&mut self) {
         let mut rows: BTreeMap<Key, Entry> = BTreeMap::new();
         for row in self.rig.rows() {
             assert!(rows.insert(row.key.clone(), row).is_none(), "a scan gives each row once");
+        }
+        for key in rows.keys().chain(self.model.rows.keys()) {
+            let (store, model) = (rows.contains_key(key), self.model.rows.contains_key(key));
+            self.assert_row(key, "presence", store, model);
         }
         self.assert_same("keys", rows.keys().collect::<Vec<_>>(), self.model.rows.keys().collect());
         for (key, entry) in &rows {
