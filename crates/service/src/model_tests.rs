@@ -157,7 +157,7 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
     });
 }
 
-/// Of two threads that find an event loop asleep, one calls its waker.
+/// If two threads find an event loop asleep, one of them calls its waker.
 #[test]
 fn a_sleep_has_one_wake_up() {
     check(3, || {

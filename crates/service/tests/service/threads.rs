@@ -168,7 +168,7 @@ fn a_short_tick_is_the_timer_slack_of_the_threads_of_the_service() {
     }
 }
 
-/// The thread drops its values in an order of its own. The run drops a future that it has begun.
+/// A thread may drop the list of its runs before the scheduler, which drops a run.
 #[test]
 fn a_scheduler_in_a_thread_local_value_ends_with_its_thread() {
     thread_local!(static KEPT: RefCell<Option<Scheduler>> = const { RefCell::new(None) });
