@@ -116,7 +116,7 @@ fn the_lists_of_structures_have_all_of_them() {
         let module = format!("wheelhouse_{}", name.replace('-', "_"));
         // The script names the wheels by their ending.
         let is_wheel = name.ends_with("-wheel");
-        let measured = if is_wheel { "crates/*-wheel/src " } else { &name }.to_owned();
+        let measured = if is_wheel { "crates/*-wheel/src\n" } else { &name }.to_owned();
         for (file, entry) in [
             ("scripts/check-runs", measured),
             ("README.md", format!("[crates/{name}](crates/{name})")),
