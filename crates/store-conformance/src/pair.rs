@@ -9,6 +9,9 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kinds, Leased, State, Token,
 };
 
+/// In the message of a comparison that fails.
+const SIDES: &str = "left is the store, right is the model";
+
 pub(crate) struct Pair<'b> {
     rig: Rig<'b>,
     pub(crate) model: Model,
@@ -26,9 +29,7 @@ impl<'b> Pair<'b> {
     }
 
     fn assert_same<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
-        let last = self.log.len().saturating_sub(12);
-        let log = self.log[last..].join("\n");
-        self.assert_logged(what, store, model, &log);
+        assert_eq!(store, model, "{what}: {SIDES}; after\n{}", self.last_steps(12, |_| true));
     }
 
     /// The same for the row of a key: the message has the last steps that name it.
@@ -39,25 +40,16 @@ impl<'b> Pair<'b> {
         store: T,
         model: T,
     ) {
-        if store == model {
-            return;
-        }
-        let name = format!("{key:?}");
-        let is_its = |line: &&String| line.contains(&name) || line.starts_with("a row after");
-        let mut its: Vec<&str> =
-            self.log.iter().rev().filter(is_its).take(8).map(|it| &**it).collect();
-        its.reverse();
-        self.assert_logged(&format!("{what} of {name}"), store, model, &its.join("\n"));
+        assert_eq!(store, model, "{what} of {key:?}: {SIDES}; after\n{}", {
+            let name = format!("{key:?}");
+            self.last_steps(8, |step| step.contains(&name) || step.starts_with("a row after"))
+        });
     }
 
-    fn assert_logged<T: std::fmt::Debug + PartialEq>(
-        &self,
-        what: &str,
-        store: T,
-        model: T,
-        log: &str,
-    ) {
-        assert_eq!(store, model, "{what}: left is the store, right is the model; after\n{log}");
+    fn last_steps(&self, most: usize, is_shown: impl Fn(&str) -> bool) -> String {
+        let steps: Vec<&str> =
+            self.log.iter().map(String::as_str).filter(|step| is_shown(step)).collect();
+        steps[steps.len().saturating_sub(most)..].join("\n")
     }
 
     pub(crate) fn advance(&mut self, by: u64) {
@@ -178,7 +170,6 @@ impl<'b> Pair<'b> {
             let (store, model) = (rows.contains_key(key), self.model.rows.contains_key(key));
             self.assert_row(key, "presence", store, model);
         }
-        self.assert_same("keys", rows.keys().collect::<Vec<_>>(), self.model.rows.keys().collect());
         for (key, entry) in &rows {
             self.compare(entry, &self.model.rows[key]);
         }
