@@ -2,8 +2,9 @@
 //!
 //! B counts as faster or slower only if the whole 95 % interval of the ratio
 //! ([`stats::ratio_interval`]) is on one side of 1, by more than [`NOISE`]. Two builds of the same
-//! source differ by a percent or two, depending on where the linker put their loops. Among many
-//! rows, some pass by chance; the notes say how many to expect.
+//! source differ by a percent or two, depending on where the linker put their loops. The interval
+//! covers the spread within each of the two processes. It does not cover what changes from process
+//! to process, so rows of two runs of one commit differ too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,12 @@ use crate::model::{FLOOR, Run, Throughput};
 use wheelhouse_present::stats::{self, Ratio};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
+
+/// The note about the coverage of the intervals. `benches/METHODOLOGY.md` has the counts.
+const COVERAGE: &str = "An interval covers how repetitions differ within one process. It does not \
+    cover the layout of memory, which another process does not repeat, or a change of the machine. \
+    So even if A and B are runs of one commit, a quarter of the rows or more may differ. \
+    Repeat both runs, and believe only a difference that returns.";
 
 /// A difference within this share is noise, whatever its interval.
 pub const NOISE: f64 = 0.02;
@@ -111,13 +118,8 @@ impl Comparison<'_> {
         let counts = [Verdict::Faster, Verdict::Slower, Verdict::WithinNoise, Verdict::Undecided]
             .map(|verdict| format!("{} {}", self.count(verdict), verdict.as_str()));
         let mut notes = vec![format!("{} rows: {}.", self.rows.len(), counts.join(", "))];
-        let decided = self.rows.len() - self.count(Verdict::Undecided);
-        if decided > 0 {
-            notes.push(format!(
-                "At best, 95 of 100 intervals contain the true ratio: of {decided} rows, about {} \
-                 differ by chance alone.",
-                (decided as f64 * 0.05).ceil()
-            ));
+        if self.rows.len() > self.count(Verdict::Undecided) {
+            notes.push(COVERAGE.to_owned());
         }
         if self.count(Verdict::Undecided) > 0 {
             notes.push(format!(

@@ -291,7 +291,8 @@ fn spread_note(run: &Run, n: u64, columns: &[TableColumn]) -> Option<String> {
     let worst = stats::range(&spreads)?.1 * 100.0;
     Some(format!(
         "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at \
-         most {worst:.1} %. Differences within the spread are noise."
+         most {worst:.1} %. Differences within the spread are noise. Another process can move a \
+         figure by more."
     ))
 }
 

@@ -77,7 +77,8 @@ pub struct Ratio {
 /// pairing them would narrow the interval, so this one is cautious. With very few samples the
 /// interval is the range of the samples and covers less than 95 %: two sets of three samples from
 /// the same machine are fully apart once in ten times, two sets of five once in 126. The interval
-/// does not cover a change of the machine between two runs.
+/// does not cover what differs from process to process, such as the layout of memory, or a change
+/// of the machine between two runs.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     let usable = |samples: &[f64]| samples.len() >= MIN_SAMPLES && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {
@@ -95,8 +96,9 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 
 /// The ratio of the first to the second sample of pairs that were taken together: whatever slows
 /// one sample of a pair slows both. The result is the median of the ratios, and the two of them
-/// between which the true median is 95 times in 100 (the interval of the sign test). With five
-/// pairs or fewer, the interval is the whole range, and the true median is in it less often.
+/// between which the true median of this process is 95 times in 100 (the interval of the sign
+/// test). With five pairs or fewer, the interval is the whole range, and the true median is in it
+/// less often.
 ///
 /// `None` with fewer than [`MIN_SAMPLES`] pairs, or if a sample is not a positive number.
 ///

@@ -106,9 +106,10 @@ const CAVEATS: [&str; 5] = [
      is the memory traffic that structures can hardly avoid. A structure close to the floor has \
      little left to gain.",
     "Figures are medians, because a disturbance only ever slows a repetition down. Whiskers, and \
-     the spread below the table, show how far repetitions differ. Ignore differences smaller than \
-     that. Repetitions in which the thread waited for the processor are left out if enough others \
-     remain.",
+     the spread below the table, show how far the repetitions of this process differ. Ignore \
+     differences smaller than that. Another process can move a figure by more: repeat the run \
+     before you believe a small ratio. Repetitions in which the thread waited for the processor \
+     are left out if enough others remain.",
     "Synthetic workloads are not your program. Replay a trace of it before you choose.",
 ];
 

@@ -87,5 +87,10 @@ fn the_table_shows_ratio_interval_and_verdict() {
     assert_eq!(row["verdict"], "slower");
     assert!((row["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9);
     assert!(row["interval"]["low"].as_f64() < row["interval"]["high"].as_f64());
-    assert!(table.notes.join("\n").contains("differ by chance alone"));
+    let notes = table.notes.join("\n");
+    for part in ["differ within one process", "does not cover the layout of memory", "Repeat both"]
+    {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    assert!(!notes.contains("chance"), "chance does not count across processes: {notes}");
 }

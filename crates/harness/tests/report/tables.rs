@@ -153,6 +153,7 @@ fn notes_state_unit_n_repetitions_and_spread() {
     for part in [
         "n = 1,000,000, 5 repetitions",
         "Spread (median absolute deviation",
+        "Another process can move a figure by more",
         "uniform (insert cold,",
         "183,204 timers",
     ] {
