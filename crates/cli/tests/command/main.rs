@@ -185,8 +185,7 @@ fn a_mix_of_the_user_is_answered_at_the_users_number_of_timers() {
     let bench = "bench --mix stop:40,move:10,fire:5 --time 1 \
                  --backend list-wheel,binary-heap,floor";
     let shown = succeeds(&format!("{bench} --n 300 --out {once}"));
-    for part in
-        ["this mix", "45 % starts, 40 % cancels", "A use has 300 ", "91 % cancelled or moved"]
+    for part in ["this mix", "45 % starts, 40 % cancels", "A use has 300 ", "91 % cancels or moves"]
     {
         // The answer is wrapped into lines.
         assert!(shown.replace('\n', " ").contains(part), "{part} is missing in:\n{shown}");

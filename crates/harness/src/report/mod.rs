@@ -45,8 +45,8 @@ pub fn write(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf> {
     for run in other.into_iter().chain(other.map(|_| run)) {
         ensure!(
             Explorer::new(run).is_some(),
-            "the run of {} on {} has no workload with a known share of timers that fire, so the \
-             page cannot show it next to another; measure `--workload steady` or `--mix` too",
+            "the run of {} on {} has no workload with a known share of expiries, so the page \
+             cannot show it next to another; measure `--workload steady` or `--mix` too",
             run.provenance.started,
             run.provenance.host
         );

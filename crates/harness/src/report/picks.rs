@@ -57,8 +57,9 @@ pub struct Pick {
     pub others: Vec<Candidate>,
 }
 
-/// The end of the name of a use in which not all timers fire.
-const NOT_FIRED: &str = "% cancelled or moved";
+/// The end of the name of a use in which not all timers fire. The share is one of calls: a timer
+/// that is moved ten times and then fires counts eleven times.
+const NOT_FIRED: &str = "% cancels or moves";
 
 /// The uses of the catalogue: name, `true` if it belongs to the answer, and workloads.
 const USES: [(&str, bool, &[&str]); 4] = [
@@ -133,7 +134,9 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
         let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.longest).max()?;
         Some(vec![(0, longest as f64)])
     });
-    decide("lowest worst case".to_owned(), true, PickUnit::Steps, found)
+    // Steps leave out the growth of arrays: see `wheelhouse_core::meter`.
+    let what = "fewest steps in the longest call (growing arrays not counted)";
+    decide(what.to_owned(), true, PickUnit::Steps, found)
 }
 
 fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
@@ -197,9 +200,20 @@ impl Pick {
         std::iter::once(&self.pick).chain(&self.ties).map(|it| it.name.as_str())
     }
 
+    /// Returns `true` if no other structure was compared with the pick.
+    fn is_alone(&self) -> bool {
+        self.ties.is_empty() && self.others.is_empty()
+    }
+
     /// The pick and the ties, as a sentence.
     pub fn sentence(&self) -> String {
         let (figure, ties) = (self.figure_text(&self.pick), self.ties_sentence());
+        if self.is_alone() {
+            return format!(
+                "only {} was measured or can be recommended ({figure}).",
+                self.pick.name
+            );
+        }
         format!("use {} ({figure}).{ties}", self.pick.name)
     }
 
@@ -234,7 +248,9 @@ pub fn table(run: &Run) -> Table {
         "A time is the mean cost of a start, stop, move or expiry. Lower is better. A structure is \
          a tie if the median of its ratios to the best within the rounds is at most ×{TIE} \
          (×{TIE_OF_STEPS} for steps), or if the interval of {MIN_SAMPLES} or more ratios includes \
-         1. The pick is the tie that comes first in the table."
+         1. With five rounds or fewer the interval is the range, so one round of three can make a \
+         tie. The pick is the tie that comes first in the table. Growing arrays is not counted in \
+         steps, but can take milliseconds: see the column max of insert."
     ));
     table
 }
@@ -246,10 +262,11 @@ pub fn answers(run: &Run) -> Vec<Pick> {
 
 /// The answer in sentences: the recommended structure for most uses, then a line for each use where
 /// another one is better, with its price in the other uses. Empty if the run was interrupted, since
-/// structures are missing.
+/// structures are missing, or if there was nothing to compare.
 pub fn answer(run: &Run) -> Vec<String> {
     let all = answers(run);
-    let Some(common) = most_common(&all).filter(|_| !run.interrupted) else { return Vec::new() };
+    let is_comparison = !run.interrupted && !all.iter().all(Pick::is_alone);
+    let Some(common) = most_common(&all).filter(|_| is_comparison) else { return Vec::new() };
     let (its, others): (Vec<&Pick>, Vec<&Pick>) =
         all.iter().partition(|pick| pick.best_names().any(|name| name == common));
     let with_figure =

@@ -16,8 +16,8 @@ use wheelhouse_present::stats;
 pub struct Use {
     /// Its name.
     pub name: String,
-    /// The share of timers that fire, from 0 to 1; the others are cancelled or moved. `None` if the
-    /// run has no census.
+    /// The share of expiries among expiries, cancels and moves, from 0 to 1. `None` if the run has
+    /// no census.
     pub fires: Option<f64>,
     #[serde(skip)]
     parts: Vec<MeasuredWorkload>,
@@ -105,7 +105,7 @@ impl Use {
     }
 }
 
-/// The workloads with a known share of timers that fire, each as a use, sorted by that share.
+/// The workloads with a known share of expiries, each as a use, sorted by that share.
 pub fn by_share(run: &Run) -> Vec<Use> {
     let mut found = Vec::new();
     for workload in summary::workloads(run) {
@@ -127,7 +127,7 @@ pub fn by_share(run: &Run) -> Vec<Use> {
     found
 }
 
-/// The share of timers that fire, at the largest n, where chance matters least.
+/// The share of expiries, at the largest n, where chance matters least.
 fn fires(run: &Run, parts: &[MeasuredWorkload]) -> Option<f64> {
     // A part with several measures starts timers and fires all of them. The census also counts the
     // other phases of its workload, such as cancels.

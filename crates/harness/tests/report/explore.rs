@@ -184,16 +184,29 @@ fn the_sliders_rank_the_structures_again() {
     let between: f64 = lines[5].trim_end_matches(" ns").parse().unwrap();
     assert!((between - 29.7).abs() < 3.0, "{between}");
     let expected =
-        "32,000 timers, 1.0 % (keepalive) fire: not measured here; interpolated, steep is the";
+        "32,000 timers, expiries 1.0 % (keepalive): not measured here; interpolated, steep is the";
     assert!(lines[6].starts_with(expected), "{}", lines[6]);
     assert_eq!(lines[7], "100 % (all fire)");
     // At measured points, the page agrees with the terminal.
     let all = picks(&run_with_crossing_costs());
     let fire = all.iter().find(|pick| pick.what.starts_with("all fire")).unwrap();
-    assert_eq!(lines[8], format!("1,000,000 timers, 100 % (all fire) fire: {}", fire.sentence()));
-    assert!(lines[9].starts_with("1,000,000 timers, 1.0 % (keepalive) fire: use flat ("));
+    assert_eq!(
+        lines[8],
+        format!("1,000,000 timers, expiries 100 % (all fire): {}", fire.sentence())
+    );
+    assert!(lines[9].starts_with("1,000,000 timers, expiries 1.0 % (keepalive): use flat ("));
     assert_eq!(lines[10], "steep slow flat short", "flat has the longest tail");
     assert_eq!(lines[11], "flat steep slow short");
+}
+
+#[test]
+fn a_share_is_called_one_of_calls_and_not_of_timers() {
+    let explorer = Explorer::new(&run_with_crossing_costs()).unwrap();
+    let page = explore::render(&explorer, None).into_string();
+    for part in ["expiries among stops, moves and expiries: ", "share of calls, not of timers"] {
+        assert!(page.contains(part), "{part} is missing");
+    }
+    assert!(!page.contains("of them fire") && !page.contains(") fire: "));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use wheelhouse_harness::model::{Census, Failure, Run, Steps, Throughput};
-use wheelhouse_harness::report::picks::{Candidate, Pick, answer, picks};
+use wheelhouse_harness::report::picks::{Candidate, Pick, answer, picks, table};
 
 use crate::synthetic;
 
@@ -53,7 +53,7 @@ fn first(run: &Run) -> (String, Vec<String>) {
 fn the_answer_names_the_number_of_timers_the_use_and_the_structure() {
     let run = run(&[("a", &[13.0; 3]), ("b", &[20.0; 3]), ("floor", &[1.0; 3])]);
     let expected = "Use a. It is the best, or as good as the best, for 1 of 1 uses: your mix, \
-                    90 % cancelled or moved (13.0 ns). A use has 200,000 timers unless it names \
+                    90 % cancels or moves (13.0 ns). A use has 200,000 timers unless it names \
                     another number.";
     assert_eq!(answer(&run), [expected], "a use without figures has no line");
     assert_eq!(names(&picks(&run)[0].others), ["b"]);
@@ -129,12 +129,13 @@ fn if_all_timers_fire_their_insertion_counts_too() {
 fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[24.0; 3])]);
     add_steps(&mut run, 200_000, [("a", 1_300), ("b", 40)]);
-    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: with 200,000 \
-                    timers, \"your mix\" takes 2.4 times as long.";
+    let expected = "fewest steps in the longest call (growing arrays not counted): b, 40 steps \
+                    instead of 1,300 steps. Its price: with 200,000 timers, \"your mix\" takes 2.4 \
+                    times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.throughput[1].ns_per_op = vec![10.4; 3];
-    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. It is no slower in any \
-                    other use.";
+    let expected = "fewest steps in the longest call (growing arrays not counted): b, 40 steps \
+                    instead of 1,300 steps. It is no slower in any other use.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.steps[0].longest = 79;
     assert_eq!(answer(&run).len(), 1, "within a factor of two is a tie");
@@ -148,7 +149,7 @@ fn a_structure_that_is_a_tie_is_as_good_as_the_best() {
     let answer = answer(&run);
     assert_eq!(answer.len(), 1, "b is as good as the best for all uses: {answer:?}");
     let first = "Use b. It is the best, or as good as the best, for 3 of 3 uses: your mix, 90 % \
-                 cancelled or moved (10.4 ns); ";
+                 cancels or moves (10.4 ns); ";
     assert!(answer[0].starts_with(first), "{answer:?}");
 }
 
@@ -158,11 +159,30 @@ fn a_stream_of_the_user_with_another_number_of_timers_names_it() {
     run.throughput.push(even("a", "steady", 1_000_000, "steady", 40.0));
     add_steps(&mut run, 1_000_000, [("a", 1_300), ("b", 40)]);
     let first = "Use a. It is the best, or as good as the best, for 1 of 2 uses: 200,000 timers, \
-                 your mix, 90 % cancelled or moved (10.0 ns). A use has 1,000,000 timers unless it \
+                 your mix, 90 % cancels or moves (10.0 ns). A use has 1,000,000 timers unless it \
                  names another number.";
-    let second = "lowest worst case: b, 40 steps instead of 1,300 steps. Its price: \"200,000 \
-                  timers, your mix\" takes 3.0 times as long.";
+    let second = "fewest steps in the longest call (growing arrays not counted): b, 40 steps \
+                  instead of 1,300 steps. Its price: \"200,000 timers, your mix\" takes 3.0 \
+                  times as long.";
     assert_eq!(answer(&run), [first, second]);
+}
+
+#[test]
+fn a_structure_without_another_is_not_called_the_best() {
+    let mut run = run(&[("a", &[13.0; 3]), ("floor", &[1.0; 3])]);
+    run.memory = vec![synthetic::memory("a", 200_000, 60.0)];
+    assert_eq!(answer(&run), Vec::<String>::new());
+    let only = "only a was measured or can be recommended (13.0 ns).";
+    assert_eq!(picks(&run)[0].sentence(), only);
+}
+
+#[test]
+fn the_notes_say_what_decides_a_tie() {
+    let notes = table(&run(&[("a", &[10.0; 3]), ("b", &[30.0; 3])])).notes.join("\n");
+    for part in ["With five rounds or fewer", "one round of three", "Growing arrays is not counted"]
+    {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@
     const percent = (100 * fires).toFixed(fires < 0.0995 ? 1 : 0);
     form.share.value = `${percent} %${mix ? ` (${mix.name})` : ""}`;
     find(".verdict").textContent =
-      `${form.count.value} timers, ${form.share.value} fire: ${verdict()}`;
+      `${form.count.value} timers, expiries ${form.share.value}: ${verdict()}`;
     const figures = new Map(rows.map((row) =>
       [row, figureAt(runs[0], row.dataset.name, metric, n)]));
     const ranked = [...rows].sort((a, b) =>

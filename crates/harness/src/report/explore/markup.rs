@@ -58,7 +58,7 @@ fn first_verdict(it: &Explorer) -> String {
     let (size, mix) = it.start;
     let recommended = it.takes[mix][size].as_deref().unwrap_or("the cheapest call first:");
     let (n, mix) = (units::count(it.sizes[size]), &it.mixes[mix]);
-    format!("{n} timers, {} ({}) fire: {recommended}", percent(mix.fires), mix.name)
+    format!("{n} timers, expiries {} ({}): {recommended}", percent(mix.fires), mix.name)
 }
 
 /// The controls, hidden until the script shows them.
@@ -76,7 +76,9 @@ fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
             input #n type="range" name="n" min=(low) max=(high) step="any" value=(start)
                 list="sizes" disabled[low == high];
             datalist #sizes { @for n in sizes { option value=(log(n)) {} } }
-            label for="fires" { "of them fire: " output name="share" {} }
+            label for="fires" {
+                "expiries among stops, moves and expiries: " output name="share" {}
+            }
             input #fires type="range" name="fires" min=(root(0)) max=(root(it.mixes.len() - 1))
                 step="1" value=(root(it.start.1)) list="mixes" disabled[it.mixes.len() == 1];
             datalist #mixes { @for at in 0..it.mixes.len() { option value=(root(at)) {} } }
@@ -150,12 +152,15 @@ fn notes(it: &Explorer) -> Vec<String> {
          best are marked. At measured points, ratios within each round decide which structure to \
          use."
             .to_owned(),
+        "Expiries are given as a share of calls, not of timers: a timer that is moved ten times \
+         and then fires has 9 % expiries."
+            .to_owned(),
         format!(
-            "Measured with {} timers, and with these shares that fire: {}. The sliders end there; \
-             the option --n measures other numbers of timers. Figures in between are interpolated: \
-             sizes on logarithmic scales, shares on a linear one. Mixes also differ in how many \
-             timers are moved and how far ahead deadlines are, so a figure between two mixes is an \
-             estimate.",
+            "Measured with {} timers, and with these shares of expiries: {}. The sliders end \
+             there; the option --n measures other numbers of timers. Figures in between are \
+             interpolated: sizes on logarithmic scales, shares on a linear one. Mixes also differ \
+             in how many timers are moved and how far ahead deadlines are, so a figure between \
+             two mixes is an estimate.",
             sizes.join(", "),
             mixes.join(", ")
         ),

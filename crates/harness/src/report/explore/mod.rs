@@ -1,8 +1,8 @@
-//! The interactive part of the page. The reader chooses how many timers there are and what share of
-//! them fires, and the structures are ranked by the cost of a call there.
+//! The interactive part of the page. The reader chooses how many timers there are and the share of
+//! expiries among stops, moves and expiries. The structures are ranked by the cost of a call there.
 //!
-//! A run measures points: some numbers of timers, and some mixes, each with a known share of timers
-//! that fire. [`Explorer`] holds these points only. The script of the page interpolates: over n on
+//! A run measures points: some numbers of timers, and some mixes, each with a known share of
+//! expiries. [`Explorer`] holds these points only. The script of the page interpolates: over n on
 //! logarithmic scales, and over the share on a linear one, since a mixture of two programs costs
 //! their weighted mean. The address of the page contains the choice. Another run may be shown next
 //! to the first. Without script, the page shows the ranking at one measured point.
@@ -29,7 +29,7 @@ pub struct Explorer {
     pub name: String,
     /// Numbers of timers, ascending.
     pub sizes: Vec<u64>,
-    /// Mixes: workloads with a known share of timers that fire, sorted by it.
+    /// Mixes: workloads with a known share of expiries, sorted by it.
     pub mixes: Vec<Use>,
     /// The picks, by mix, then by size.
     pub takes: Vec<Vec<Option<String>>>,
@@ -61,7 +61,7 @@ pub struct RankedStructure {
 
 impl Explorer {
     /// The points of a run; `None` if there are none, because no workload has a known share of
-    /// timers that fire.
+    /// expiries.
     pub fn new(run: &Run) -> Option<Self> {
         let mixes = uses::by_share(run);
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
