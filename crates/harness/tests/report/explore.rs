@@ -200,6 +200,29 @@ fn the_sliders_rank_the_structures_again() {
 }
 
 #[test]
+fn verdict_and_missing_figures_are_about_the_metric_that_ranks() {
+    let mut run = run_with_crossing_costs();
+    run.latency.retain(|row| row.backend != "slow");
+    let script = "set('n', 6); set('fires', 100); set('metric', 'tail'); say(text('.verdict'));
+        say(row('slow').querySelector('.tail').textContent);
+        say(row('short').querySelector('.tail').textContent);
+        set('metric', 'bytes'); say(text('.verdict')); set('n', 4.5); say(text('.verdict'));
+        set('metric', 'tail'); say(text('.verdict'));";
+    let Some(lines) = run_script("metric", &page("metric", &run, None), Screen::DESKTOP, script)
+    else {
+        return;
+    };
+    let of = |n, what| format!("{n} timers, expiries 1.0 % (keepalive): {what}");
+    assert_eq!(lines[0], of("1,000,000", "steep has the shortest tail (2.00 µs)."));
+    assert_eq!(lines[1..3], ["not measured", "to 1,000"]);
+    assert_eq!(lines[3], of("1,000,000", "flat takes the fewest bytes (52.8)."));
+    let between = "not measured here; interpolated, flat takes the fewest bytes (54.4).";
+    assert_eq!(lines[4], of("32,000", between));
+    let nearest = "not measured here; at the nearest measured point, steep has the shortest tail";
+    assert!(lines[5].starts_with(&of("32,000", nearest)), "{}", lines[5]);
+}
+
+#[test]
 fn a_share_is_called_one_of_calls_and_not_of_timers() {
     let explorer = Explorer::new(&run_with_crossing_costs()).unwrap();
     let page = explore::render(&explorer, None).into_string();

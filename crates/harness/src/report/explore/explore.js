@@ -72,21 +72,27 @@
     return distance(nearest) < 6 ? nearest : undefined;
   }
 
-  // The recommended structure is known at measured points. Between them, this guesses the cheapest.
+  const PRAISE = {
+    call: "is the cheapest", tail: "has the shortest tail", bytes: "takes the fewest bytes",
+  };
+
+  // The recommendation is about the time of calls, and known at measured points. Elsewhere, and for
+  // other metrics, this names the first structure of the ranking.
   function verdict() {
-    const taken = mix && takes[mixes.indexOf(mix)][own.indexOf(n)];
+    const taken = mix && metric === "call" && takes[mixes.indexOf(mix)][own.indexOf(n)];
     if (taken) return taken;
-    const calls = names.map((name) => [figureAt(runs[0], name, "call", n), name]);
-    const [best] = calls.filter(([ns]) => ns !== null).sort(([a], [b]) => a - b);
+    const all = names.map((name) => [figureAt(runs[0], name, metric, n), name]);
+    const [best] = all.filter(([figure]) => figure !== null).sort(([a], [b]) => a - b);
     if (!best) return "no structure was measured there.";
-    return `not measured here; interpolated, ${best[1]} is the cheapest`
-      + ` (${shown("call", best[0])}).`;
+    const how = metric === "tail" ? "at the nearest measured point" : "interpolated";
+    return (mix && own.includes(n) ? "" : `not measured here; ${how}, `)
+      + `${best[1]} ${PRAISE[metric]} (${shown(metric, best[0])}).`;
   }
 
   function missing(name) {
     const structure = runs[0].structures.find((it) => it.name === name);
-    if (structure?.wrong) return "WRONG";
-    const last = own.findLast((n) => figureAt(runs[0], name, "call", n) !== null);
+    if (structure?.wrong && metric !== "bytes") return "WRONG";
+    const last = own.findLast((n) => figureAt(runs[0], name, metric, n) !== null);
     return last ? `to ${long(last)}` : "not measured";
   }
 
