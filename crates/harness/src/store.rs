@@ -56,12 +56,18 @@ pub fn load(path: &Path) -> Result<Run> {
         false => path.to_owned(),
     };
     let run: Run = load_versioned(&file, SCHEMA, "run", REMEDY)?;
-    check_figures(&run).with_context(|| format!("{} is damaged", file.display()))?;
+    check_figures(&run).with_context(|| damaged(&file, REMEDY))?;
     Ok(run)
 }
 
+/// The message about a file that was once complete.
+fn damaged(file: &Path, remedy: &str) -> String {
+    let shown = file.display();
+    format!("{shown} is damaged or truncated; restore it from version control, or {remedy}")
+}
+
 /// Reads a JSON file that has its version in the field `schema`. `what` is its content. If there is
-/// none, or it is damaged or of another version, the error has the `remedy`.
+/// none, or it is damaged, another file, or of another version, the error has the `remedy`.
 pub(crate) fn load_versioned<T: DeserializeOwned>(
     file: &Path,
     version: u32,
@@ -69,18 +75,25 @@ pub(crate) fn load_versioned<T: DeserializeOwned>(
     remedy: &str,
 ) -> Result<T> {
     let shown = file.display();
+    let is_damage = |e: ErrorKind| matches!(e, ErrorKind::InvalidInput | ErrorKind::UnexpectedEof);
     let text = match read(file) {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!("there is no {what} at {shown}; {remedy}")
         }
+        // The archive is broken.
+        Err(e) if is_damage(e.kind()) => return Err(e).with_context(|| damaged(file, remedy)),
         Err(e) => bail!("cannot read {shown} ({e}); {remedy}"),
     };
-    let damaged =
-        || format!("{shown} is damaged or truncated; restore it from version control, or {remedy}");
-    let Version { schema } = serde_json::from_str(&text).with_context(damaged)?;
+    // This is another file, such as a page: no copy of it helps.
+    ensure!(
+        text.trim_ascii_start().starts_with(b"{"),
+        "{shown} is not a {what} of wheelhouse; {remedy}"
+    );
+    let damaged = || damaged(file, remedy);
+    let Version { schema } = serde_json::from_slice(&text).with_context(damaged)?;
     match schema {
-        Some(known) if known == version => serde_json::from_str(&text).with_context(damaged),
+        Some(known) if known == version => serde_json::from_slice(&text).with_context(damaged),
         Some(other) => bail!(
             "{shown} has layout {other} and this program reads layout {version}; use the version \
              of wheelhouse that wrote it, or {remedy}"
@@ -100,14 +113,14 @@ pub fn digest(dir: &Path) -> Result<Option<String>> {
     Ok(Some(report::digest(text)))
 }
 
-/// The text of a file, decompressed if necessary.
-fn read(file: &Path) -> std::io::Result<String> {
+/// The content of a file, decompressed if necessary.
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     if file.extension().is_some_and(|extension| extension == "gz") {
-        let mut text = String::new();
-        GzDecoder::new(File::open(file)?).read_to_string(&mut text)?;
+        let mut text = Vec::new();
+        GzDecoder::new(File::open(file)?).read_to_end(&mut text)?;
         return Ok(text);
     }
-    fs::read_to_string(file)
+    fs::read(file)
 }
 
 /// The version alone, to find out whether the rest can be read.

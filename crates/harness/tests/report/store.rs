@@ -53,15 +53,18 @@ fn load_errors_state_the_remedy() {
     let text = fs::read_to_string(&file).unwrap();
     let other = text.replace("\"schema\": 1", "\"schema\": 99");
     for (bytes, part) in [
-        (&text.as_bytes()[..text.len() / 2], "damaged or truncated"),
+        (&text.as_bytes()[..text.len() / 2], "damaged or truncated; restore it from version"),
         (other.as_bytes(), "has layout 99 and this program reads layout 1"),
         (b"{}", "not a run of wheelhouse"),
         (b"{\"schema\": 1}", "damaged"),
-        (&[0xFF, 0xFE, 0x00], "cannot read"),
+        (b"# Title\n\n1 2", "not a run of wheelhouse"),
+        (&[0xFF, 0xFE, 0x00], "not a run of wheelhouse"),
     ] {
         fs::write(&file, bytes).unwrap();
         let message = error(&dir);
         assert!(message.contains(part) && message.contains(remedy), "{part}: {message}");
+        let is_other_file = part.starts_with("not a run");
+        assert_ne!(message.contains("restore it"), is_other_file || part.contains("layout"));
     }
 }
 
@@ -84,7 +87,8 @@ fn impossible_figures_count_as_damage() {
         *damaged.pointer_mut(place).unwrap() = value;
         fs::write(&file, damaged.to_string()).unwrap();
         let message = format!("{:#}", store::load(&dir).unwrap_err());
-        assert!(message.contains("damaged") && message.contains(row), "{place}: {message}");
+        let is_told = message.contains("is damaged or truncated; restore it from version control");
+        assert!(is_told && message.contains(row), "{place}: {message}");
     }
 }
 
@@ -98,7 +102,8 @@ fn a_compressed_run_can_be_loaded() {
     assert!(status.success() && !plain.exists());
     assert_eq!(store::load(&dir).unwrap().throughput.len(), run.throughput.len());
     fs::write(dir.join("run.json.gz"), b"no archive").unwrap();
-    assert!(format!("{:#}", store::load(&dir).unwrap_err()).contains("cannot read"));
+    let message = format!("{:#}", store::load(&dir).unwrap_err());
+    assert!(message.contains("is damaged or truncated; restore it"), "{message}");
 }
 
 #[test]
