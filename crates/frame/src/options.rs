@@ -148,7 +148,10 @@ fn print_problems<E: Experiment>(run: &Run<E>) {
     }
     bound::missed(run).into_iter().for_each(say);
     if run.interrupted {
-        say("interrupted: some plays are missing; the plays shown are complete");
+        say(match run.rows.is_empty() {
+            true => "interrupted before the end of the first play",
+            false => "interrupted: some plays are missing; the plays shown are complete",
+        });
     }
 }
 

@@ -112,6 +112,15 @@ impl Run {
         self.memory.iter().find(|row| row.backend == backend && row.n == n)
     }
 
+    /// The message about an interruption, if there was one.
+    pub fn interruption(&self) -> Option<&'static str> {
+        match (self.interrupted, self.throughput.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some("interrupted before anything was measured"),
+            (true, false) => Some("interrupted: some rows are missing; the others are complete"),
+        }
+    }
+
     /// The exit code of the program that made this run: 0 if it is complete and all answers were
     /// right, 1 after a wrong answer, [`INTERRUPTED`] after an interruption.
     pub fn exit_code(&self) -> u8 {

@@ -258,9 +258,7 @@ fn print_results(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
     }
-    if run.interrupted {
-        say("interrupted: some rows are missing; the rows shown are complete");
-    }
+    run.interruption().into_iter().for_each(say);
     let several = options.n.len() > 1;
     if options.common.format == Format::Json {
         let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };

@@ -24,6 +24,7 @@ fn ctrl_c_ends_a_run_between_two_plays_and_leaves_no_partial_rows() {
     for when in ["during a sample of many plays", "before the first measurement"] {
         let (run, _) = bench::run(&settings, dir.path()).unwrap();
         assert!(run.interrupted && run.throughput.is_empty(), "{when}");
+        assert_eq!(run.interruption(), Some("interrupted before anything was measured"), "{when}");
         assert!(store::load(dir.path()).unwrap().interrupted, "{when}");
         assert_eq!(plays.get(), 10, "{when}");
     }

@@ -30,9 +30,7 @@ pub(super) fn run(
     let other = other.map(store::load).transpose()?;
     let page = report::write(&run, other.as_ref(), folder)?;
     say(format_args!("results: {}\nreport:  {}", folder.display(), page.display()));
-    if run.interrupted {
-        say("interrupted: some rows are missing; the others are complete");
-    }
+    run.interruption().into_iter().for_each(say);
     Ok(after_wrong_answers(run.failures.len()))
 }
 
