@@ -3,8 +3,9 @@
 use anyhow::{Error, Result, anyhow};
 use std::fmt::Display;
 
-/// Names that are less similar than this are not suggested.
-const MIN_SIMILARITY: f64 = 0.75;
+/// A name is suggested if at most one in this many of its characters is wrong. More typing errors
+/// are rarely made, and another name is then as likely.
+const CHARACTERS_PER_ERROR: usize = 4;
 
 /// The error about a `what` (a colour, a month) whose name is not among the known ones.
 ///
@@ -51,11 +52,18 @@ pub fn select<T>(
     Ok(all.into_iter().filter(is_named).collect())
 }
 
-/// The known name that is most similar to a name, if one is similar enough.
+/// The known name that was probably meant: the only one that has the name as one of its parts, or
+/// the one with the fewest typing errors, if they are few.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let similarities = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
-    let (similarity, nearest) = similarities.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (similarity >= MIN_SIMILARITY).then_some(nearest)
+    let has_part = |known: &&&str| known.split(['-', ':']).any(|part| part == name);
+    let mut with_part = known.iter().filter(has_part);
+    if let (Some(only), None) = (with_part.next(), with_part.next()) {
+        return Some(only);
+    }
+    let errors = known.iter().map(|known| (strsim::osa_distance(name, known), *known));
+    let (errors, nearest) = errors.min_by_key(|(errors, _)| *errors)?;
+    let length = name.chars().count().max(nearest.chars().count());
+    (errors * CHARACTERS_PER_ERROR <= length).then_some(nearest)
 }
 
 #[cfg(test)]
@@ -69,5 +77,18 @@ mod tests {
         assert_eq!(nearest("skyblue", &known), Some("sky-blue"));
         assert_eq!(nearest("xyz", &known), None);
         assert_eq!(nearest("", &[]), None);
+    }
+
+    #[test]
+    fn a_name_that_only_begins_or_ends_as_another_is_not_taken_for_it() {
+        let known = ["list-wheel", "lazy-heap", "binary-heap", "floor", "trace:redis", "C49"];
+        for other in ["timing-wheel", "quad-heap", "d-ary-heap", "foo", "trace:foo", "C99"] {
+            assert_eq!(nearest(other, &known), None, "{other}");
+        }
+        let meant = [("redis", "trace:redis"), ("list", "list-wheel"), ("binray-heap", known[2])];
+        for (name, meant) in meant {
+            assert_eq!(nearest(name, &known), Some(meant));
+        }
+        assert_eq!(nearest("heap", &known), None, "two names have this part");
     }
 }
