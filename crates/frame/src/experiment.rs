@@ -61,6 +61,7 @@ pub struct Contender<E: Experiment> {
     name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) plays: Vec<E>,
+    pub(crate) is_limited: bool,
     pub(crate) prepare: Box<Prepare<E>>,
     play: Box<Play<E>>,
 }
@@ -76,13 +77,18 @@ impl<E: Experiment> Contender<E> {
         play: impl Fn(E, &E::Load) -> Result<Played> + Send + Sync + 'static,
     ) -> Self {
         let (plays, prepare) = (E::ALL.to_vec(), Box::new(|_: &E::Load| anyhow::Ok(())));
-        Self { name, about, plays, prepare, play: Box::new(play) }
+        Self { name, about, plays, is_limited: false, prepare, play: Box::new(play) }
     }
 
     /// Selects the experiments that it plays by default: those in which it differs from another
     /// row. A contender that is named on the command line plays all.
     pub fn only(self, is_played: impl Fn(E) -> bool) -> Self {
         Self { plays: E::ALL.iter().copied().filter(|it| is_played(*it)).collect(), ..self }
+    }
+
+    /// Says that it cannot play any others than those of [`only`](Self::only), even if it is named.
+    pub fn limited(self) -> Self {
+        Self { is_limited: true, ..self }
     }
 
     /// Sets a function that is called once, before the first round. If it fails, nothing is played.

@@ -4,7 +4,7 @@ use crate::bound;
 use crate::experiment::{Contender, Experiment, select_experiments};
 use crate::run::{Plan, Run, play_and_save};
 use crate::{folder, report};
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::fs;
@@ -82,7 +82,8 @@ impl ExperimentOptions {
     ///
     /// # Errors
     ///
-    /// If an experiment is unknown, or there are no rounds.
+    /// If an experiment is unknown, no contender plays any of the experiments, or there are no
+    /// rounds.
     pub fn plan<E: Experiment>(
         &self,
         contenders: Vec<Contender<E>>,
@@ -95,7 +96,20 @@ impl ExperimentOptions {
         let (experiments, on_all) =
             (select_experiments(&self.experiment)?, !self.backend.is_empty());
         let rounds = self.rounds.unwrap_or(default_rounds);
-        Ok(Plan { contenders, experiments, on_all, load, rounds, seed })
+        let plan = Plan { contenders, experiments, on_all, load, rounds, seed };
+        let is_played = |it: &E| !plan.contenders_of(*it).is_empty();
+        // If the servers of all contenders are missing, there are none, and that is no error.
+        if let Some(first) =
+            plan.contenders.first().filter(|_| !plan.experiments.iter().any(is_played))
+        {
+            let all: Vec<_> = first.plays.iter().map(|it| it.name()).collect();
+            bail!(
+                "{} plays only {}; choose one of them with --experiment",
+                first.name(),
+                all.join(", ")
+            );
+        }
+        Ok(plan)
     }
 
     /// Plays, saves the results after each experiment, and prints them. They go to a new folder in
@@ -110,6 +124,9 @@ impl ExperimentOptions {
         results: &Path,
         test: bool,
     ) -> Result<ExitCode> {
+        if cfg!(debug_assertions) && !test {
+            say("warning: times of a debug build are not comparable; use cargo run --release");
+        }
         // Make the folder first, so nothing is played whose results cannot be saved.
         let dir = match self.common.out.as_deref() {
             Some(out) => Some(files::create_or_use_empty(out)?),
@@ -215,6 +232,22 @@ mod tests {
             let message = format!("{:#}", plan(&arguments).err().unwrap());
             assert!(message.contains(part), "{arguments:?}: {message}");
         }
+    }
+
+    #[test]
+    fn a_contender_that_cannot_play_the_experiment_is_refused() {
+        let limited = || vec![fake_contender("other").limited()];
+        let options = |experiment: &str| ExperimentOptions {
+            experiment: vec![experiment.to_owned()],
+            backend: vec!["other".to_owned()],
+            ..ExperimentOptions::default()
+        };
+        assert!(options("pairs").plan(limited(), 10, 1, false).is_ok());
+        let refused = options("burst").plan(limited(), 10, 1, false).err().unwrap();
+        let message =
+            "other plays only pairs-near, pairs-far; choose one of them with --experiment";
+        assert_eq!(refused.to_string(), message);
+        assert!(options("burst").plan(contenders(), 10, 1, false).is_ok(), "it is named");
     }
 
     #[test]

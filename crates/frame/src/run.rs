@@ -18,7 +18,7 @@ pub struct Plan<E: Experiment> {
     pub contenders: Vec<Contender<E>>,
     /// The experiments, in the order of the report.
     pub experiments: Vec<E>,
-    /// `true` if each contender plays each experiment, `false` if it plays its
+    /// `true` if each contender plays each experiment that it can, `false` if it plays its
     /// [defaults](Contender::only).
     pub on_all: bool,
     /// The sizes of the experiments.
@@ -91,8 +91,9 @@ impl<E: Experiment> Run<E> {
 }
 
 impl<E: Experiment> Plan<E> {
-    fn contenders_of(&self, experiment: E) -> Vec<&Contender<E>> {
-        let plays = |it: &&Contender<E>| self.on_all || it.plays.contains(&experiment);
+    pub(crate) fn contenders_of(&self, experiment: E) -> Vec<&Contender<E>> {
+        let plays =
+            |it: &&Contender<E>| (self.on_all && !it.is_limited) || it.plays.contains(&experiment);
         self.contenders.iter().filter(plays).collect()
     }
 }

@@ -57,14 +57,16 @@ impl Options {
             ..usual
         };
         let fires = load.fires_at(load.rate);
+        let seed = load.seed;
+        let contenders = select_contenders(facilities::all(), &self.shared.backend)?;
+        let plan = self.shared.plan(contenders, load, seed, tiny)?;
+        let has_rate = |it| matches!(it, &Experiment::Fires | &Experiment::Periodic);
         ensure!(
-            (1..=u64::from(MOST)).contains(&fires),
+            (1..=u64::from(MOST)).contains(&fires) || !plan.experiments.iter().any(has_rate),
             "{fires} jobs would fire, not 1 to {MOST}; choose --rate and --seconds so that their \
              product is in this range"
         );
-        let seed = load.seed;
-        let contenders = select_contenders(facilities::all(), &self.shared.backend)?;
-        self.shared.plan(contenders, load, seed, tiny)
+        Ok(plan)
     }
 
     /// The options of a bench, whose relative folder is resolved from the directory where cargo was
@@ -127,6 +129,12 @@ mod tests {
         assert_eq!((quick.rounds, quick.load.burst, quick.experiments.len()), (1, 100_000, 5));
         let refused = plan(&["--rate", "10_000_000", "--seconds", "9"]).err().unwrap().to_string();
         assert!(refused.contains("choose --rate and --seconds"), "{refused}");
+        for experiment in ["idle", "audit", "fires-300k"] {
+            let unused = ["--experiment", experiment, "--rate", "7", "--seconds", "0.01"];
+            assert!(plan(&unused).is_ok(), "{experiment} does not use the rate");
+        }
+        let machine = plan(&["--experiment", "idle", "--backend", "the-machine"]).err().unwrap();
+        assert!(machine.to_string().starts_with("the-machine plays only fires, fires-300k"));
     }
 
     #[test]

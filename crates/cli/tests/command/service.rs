@@ -1,7 +1,7 @@
 //! `wheelhouse service`: its output, its files and its errors. The measurements are tested in
 //! `wheelhouse-service-load`.
 
-use crate::{Scratch, command, fails, output_of, succeeds};
+use crate::{Scratch, command, fails, succeeds};
 use serde_json::Value;
 
 /// The smallest load.
@@ -39,6 +39,9 @@ fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
 fn a_relative_folder_is_one_of_the_working_directory() {
     let scratch = Scratch::new();
     let alone = "--experiment pairs-alone --backend wheelhouse --out out";
-    output_of(command(&format!("{SHORT} {alone}")).current_dir(scratch.0.path()));
+    let output = command(&format!("{SHORT} {alone}")).current_dir(scratch.0.path()).output();
+    let message = String::from_utf8(output.unwrap().stderr).unwrap();
+    let is_warned = message.contains("times of a debug build are not comparable");
+    assert_eq!(is_warned, cfg!(debug_assertions), "{message}");
     assert!(scratch.has("out/report.md"));
 }
