@@ -64,7 +64,8 @@ fn page(run: &Run) -> Result<String> {
     let mut page =
         String::from("# A wheel and a heap, by the programs that the articles print\n\n");
     page += "Written by `scripts/run-the-printed-code FOLDER --time FILE`. Nanoseconds for each \
-             operation: the median of the rounds; half of the samples are within ±.\n\n";
+             operation: the median of the rounds; half of the samples are within ±. The insertions \
+             before `fire all` are not timed.\n\n";
     for &n in &sizes {
         page += &table(run, n);
     }

@@ -72,9 +72,12 @@ fn measure_description(measure: &str) -> &'static str {
         }
         "cancel" => "Stopping live timers by their handles, in random order.",
         "reschedule" => "Moving live timers to new deadlines by their handles, in random order.",
-        "fire-jump" => "Firing all timers in one jump of the clock.",
+        "fire-jump" => {
+            "Firing all timers in one jump of the clock. Their insertions are not included."
+        }
         "fire-ticks" => {
-            "Firing all timers while the clock moves tick by tick. Empty ticks are included."
+            "Firing all timers while the clock moves tick by tick. Empty ticks are included, the \
+             insertions before are not."
         }
         "steady" => {
             "Each step stops a random timer and starts another, while the clock advances and some \
