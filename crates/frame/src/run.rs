@@ -1,5 +1,5 @@
 //! Plays experiments on contenders in interleaved rounds, since the load of a machine changes
-//! within minutes. Each round plays each experiment once on every contender, in rotating order.
+//! within minutes. Each round plays each experiment once on every contender, in another [`order`].
 
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};
@@ -130,7 +130,8 @@ pub(crate) fn play_and_save<E: Experiment>(
     let mut progress = Progress::new(round * plan.rounds as u32);
     for round in 1..=plan.rounds {
         for &experiment in &plan.experiments {
-            for contender in rotated(&plan.contenders_of(experiment), round - 1) {
+            let contenders = plan.contenders_of(experiment);
+            for contender in order(contenders.len(), round - 1).map(|at| contenders[at]) {
                 if interrupt::requested() {
                     return Ok(run);
                 }
@@ -158,21 +159,46 @@ fn panicked(panic: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.unwrap_or("see the message above"))
 }
 
-/// All items, starting with item `by` and wrapping around.
-fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
-    all.iter().cycle().skip(by % all.len().max(1)).take(all.len())
+/// The order of the items in a round. Each round begins with another item, and an item follows
+/// different ones in different rounds. So if a play slows down the next, the rounds average it out.
+///
+/// Round 0 of six items is 0, 1, 5, 2, 4, 3. The steps between neighbours are 1, -2, 3, -4, 5, and
+/// a round adds its number to all items. The steps differ modulo an even number of items, so in as
+/// many rounds as items each item follows each other once (E. J. Williams 1949). With an odd number
+/// two steps are always equal, so each item follows half of the others, twice each.
+pub fn order(items: usize, round: usize) -> impl Iterator<Item = usize> {
+    (0..items).map(move |at| {
+        let from_first = if at % 2 == 1 { at.div_ceil(2) } else { items - at / 2 };
+        (from_first + round) % items
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{TestExperiment, plan};
+    use std::collections::BTreeSet;
 
     #[test]
-    fn rotation_starts_with_each_item_in_turn() {
-        let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
-        assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
-        assert_eq!(rotated::<u8>(&[], 5).count(), 0);
+    fn rounds_start_with_each_item_in_turn() {
+        let shown = |round| order(3, round).map(|at| at + 1).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3].map(shown), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
+        assert_eq!(order(6, 0).collect::<Vec<_>>(), [0, 1, 5, 2, 4, 3]);
+        assert_eq!(order(0, 5).count(), 0);
+    }
+
+    #[test]
+    fn an_item_follows_different_ones_in_different_rounds() {
+        for (items, others) in [(4, 3), (5, 2), (9, 4), (10, 9)] {
+            let mut neighbours = BTreeSet::new();
+            for round in 0..items {
+                let order: Vec<_> = order(items, round).collect();
+                assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), items, "{order:?}");
+                neighbours.extend(order.windows(2).map(|pair| (pair[1], pair[0])));
+            }
+            let followed = |item| neighbours.range((item, 0)..(item + 1, 0)).count();
+            assert!((0..items).all(|item| followed(item) == others), "{items}: {neighbours:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use samples::Samples;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wheelhouse_frame::folder;
+use wheelhouse_frame::run::order;
 use wheelhouse_machine::{interrupt, processor, provenance};
 use wheelhouse_present::console::say;
 use wheelhouse_present::files;
@@ -321,12 +322,11 @@ impl Bench<'_> {
                 seed = round * seeds / rounds;
                 *solved = solve(task, settings.seed.wrapping_add(seed as u64))?;
             }
-            for turn in 0..verified.len() {
+            // Otherwise the same structure would always have the warm caches.
+            for at in order(verified.len(), round) {
                 if interrupt::requested() {
                     return Ok(false);
                 }
-                // Each round begins with another structure, so none always has the warm caches.
-                let at = (turn + round) % verified.len();
                 let is_enough = is_short && samples.is_far_behind(at);
                 if is_enough || (round >= least && self.is_over()) {
                     continue;

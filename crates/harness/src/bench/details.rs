@@ -6,6 +6,7 @@ use crate::model::{Failure, Run};
 use crate::stream::{ExpectedAnswers, Stream};
 use crate::structure::Structure;
 use std::time::Duration;
+use wheelhouse_frame::run::order;
 use wheelhouse_machine::interrupt;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
@@ -17,7 +18,7 @@ pub(super) fn has_single_operations(stream: &Stream) -> bool {
 }
 
 /// Plays each operation by itself: in [`PASSES`] passes to measure its time, and in one more to
-/// count its steps. Each timed pass over the structures begins with another one.
+/// count its steps. Each timed pass over the structures has another order.
 pub(super) fn time_single_operations(
     structures: &[&dyn Structure],
     stream: &Stream,
@@ -26,11 +27,10 @@ pub(super) fn time_single_operations(
 ) {
     let mut times: Vec<OperationTimes> =
         structures.iter().map(|_| OperationTimes::default()).collect();
-    for turn in 0..PASSES * structures.len() {
+    for at in (0..PASSES).flat_map(|pass| order(structures.len(), pass)) {
         if interrupt::requested() {
             return;
         }
-        let at = (turn + turn / structures.len()) % structures.len();
         let structure = structures[at];
         if structure.time_operations(stream, expected, &mut times[at]) != expected.checksum() {
             let message = "a wrong checksum while single operations were timed".to_owned();
