@@ -109,8 +109,6 @@ fn script(text: &str, out: &Path) -> Command {
     command.arg("-c").arg(text).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/foreign"));
     command.env("OUT", out).env("NETTY_JAR", netty).env("GOPROXY", "off");
     command.env("VERSIONS", "META-INF/io.netty.versions.properties");
-    // Programs are not measured with cold memory: see `wheelhouse_harness::cold`.
-    command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
     command
 }
 

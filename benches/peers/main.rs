@@ -17,9 +17,9 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wheelhouse_benches::printed;
-use wheelhouse_harness::cold;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::options::{self, BenchOptions, Roster};
+use wheelhouse_machine::allocator;
 use wheelhouse_present::console::exit_code;
 use wheelhouse_present::files;
 
@@ -48,7 +48,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cold::return_freed_memory();
+    allocator::map_large_blocks();
     exit_code(run(&Cli::parse()))
 }
 

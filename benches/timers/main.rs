@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use wheelhouse_harness::options::{self, BenchOptions};
 use wheelhouse_harness::payload::PayloadOption;
 use wheelhouse_harness::source::StreamSource;
-use wheelhouse_harness::{bench, cold, structure, verify};
+use wheelhouse_harness::{bench, structure, verify};
+use wheelhouse_machine::allocator;
 use wheelhouse_present::console::{exit_code, say};
 
 /// Compares the structures on this machine.
@@ -30,7 +31,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cold::return_freed_memory();
+    allocator::map_large_blocks();
     exit_code(run(&Cli::parse()))
 }
 

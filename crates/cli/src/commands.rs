@@ -20,7 +20,8 @@ use wheelhouse_harness::options::{self, Options};
 use wheelhouse_harness::payload::PayloadOption;
 use wheelhouse_harness::report::index;
 use wheelhouse_harness::source::StreamSource;
-use wheelhouse_harness::{cold, compare, list, store, structure, verify};
+use wheelhouse_harness::{compare, list, store, structure, verify};
+use wheelhouse_machine::allocator;
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::table::Format;
@@ -206,6 +207,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Instructions(options) => instructions::run(options),
         Command::PlayStream(play) => {
+            // So its arrays grow as they do in a timed run.
+            allocator::map_large_blocks();
             print(play.play()?)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -237,8 +240,7 @@ fn verify_answers(n: u32, what: &What, format: Format) -> Result<ExitCode> {
 }
 
 fn bench(asked: &Options, payload: u16) -> Result<ExitCode> {
-    // First, because it may restart the command, and a trace from a pipe can be read only once.
-    cold::return_freed_memory();
+    allocator::map_large_blocks();
     let settings = options::settings(asked, options::workspace_roster(payload), false)?;
     options::compare(asked, &settings, Path::new(RESULTS), false)
 }

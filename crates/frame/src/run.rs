@@ -137,7 +137,7 @@ pub(crate) fn play_and_save<E: Experiment>(
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
                 // Otherwise the next contender would pay for memory that the previous one freed.
-                allocator::merge_freed_memory();
+                allocator::return_freed_memory();
                 // A contender that hangs or panics gets a row with the reason; the others continue.
                 let play = AssertUnwindSafe(|| contender.play(experiment, &plan.load));
                 let played = catch_unwind(play).unwrap_or_else(|panic| Ok(Err(panicked(&*panic))));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wheelhouse_frame::folder;
 use wheelhouse_frame::run::order;
-use wheelhouse_machine::{interrupt, processor, provenance};
+use wheelhouse_machine::{allocator, interrupt, processor, provenance};
 use wheelhouse_present::console::say;
 use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
@@ -275,6 +275,7 @@ impl Bench<'_> {
                 self.skipped.push(format!("{} with {}", structure.name(), task.name()));
                 continue;
             }
+            allocator::return_freed_memory();
             let played = structure.play(stream, expected);
             if interrupt::requested() {
                 return Vec::new();
@@ -347,6 +348,7 @@ impl Bench<'_> {
         plays: u32,
         longest: Duration,
     ) -> Vec<StreamPlay> {
+        allocator::return_freed_memory();
         let start = Instant::now();
         let is_next =
             |done: &u32| *done == 0 || (start.elapsed() < longest && !interrupt::requested());

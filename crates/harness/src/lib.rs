@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod capacity;
-pub mod cold;
 pub mod compare;
 pub mod floor;
 pub mod instructions;

@@ -1,21 +1,25 @@
-//! Counts the bytes that the program has allocated. This is the only module with `unsafe`.
+//! Counts the bytes that the program has allocated, and makes memory cold. This is the only module
+//! with `unsafe`.
 //!
 //! The allocator of the whole program counts, so its cost is part of every time that is measured
 //! here. With a single counter, two threads that allocate would wait for each other's additions,
 //! and a service that many threads use would look slower than it is: `results/counting` shows by
 //! how much. So each thread adds to a separate counter, as long as there are no more threads than
-//! counters. Everything else is passed to the system's allocator, including `realloc`: without
-//! that, each growth of an array would copy it.
+//! counters.
 #![expect(unsafe_code, reason = "an allocator cannot be written without")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+// Other systems have no `mremap`, without which each growth of an array would copy it.
+#[cfg(target_os = "linux")]
+mod blocks;
+
+#[cfg(target_os = "linux")]
+use blocks::{Blocks, map_large};
+#[cfg(not(target_os = "linux"))]
+use std::alloc::System as Blocks;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
-use std::hint::black_box;
-use std::num::NonZero;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use wheelhouse_present::console::say;
 
 /// The bytes that the program has allocated and not freed. Exact while no other thread allocates.
 pub fn allocated() -> usize {
@@ -23,33 +27,39 @@ pub fn allocated() -> usize {
     sum.max(0).cast_unsigned()
 }
 
-/// Makes the system's allocator clean up freed memory. glibc's allocator keeps small freed blocks
-/// aside, and merges all of them at once, under a lock, at the next request for a large block.
-/// After millions of blocks that takes a quarter of a second, which would count for whatever runs
-/// next. If this is called between two measurements, it counts for neither.
-pub fn merge_freed_memory() {
-    // One thread more than glibc has arenas for this number of processors. All of them live at the
-    // same time, so each has another arena. A thread that cannot be started leaves only its arena
-    // uncleaned.
-    let threads = 8 * thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let (lock, (sender, receiver)) = (RwLock::new(()), mpsc::channel());
-    let request = |sender: Sender<()>| {
-        let large: Vec<u8> = Vec::with_capacity(100_000);
-        drop(sender);
-        drop(lock.read());
-        drop(black_box(large));
-    };
-    thread::scope(|scope| {
-        let guard = lock.write();
-        for _ in 0..threads {
-            let sender = sender.clone();
-            let _ = thread::Builder::new().spawn_scoped(scope, move || request(sender));
-        }
-        drop(sender);
-        // Returns when all threads have dropped their senders, after their large request.
-        let _ = receiver.recv();
-        drop(guard);
-    });
+/// Makes large blocks cold: from now on, each block of 128 KiB or more gets a new mapping. Freed
+/// memory of smaller blocks is kept until [`return_freed_memory`]. Otherwise the system's allocator
+/// may return it and fetch it again at each play of a small structure.
+///
+/// Call it first in `main`. After the first large block, or on a system other than Linux, it only
+/// prints a warning.
+pub fn map_large_blocks() {
+    if !map_large() {
+        say("warning: the column 'insert cold' may measure memory that was used before");
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    // SAFETY: any value is allowed. It is the number of free bytes from which some are returned.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+    }
+}
+
+/// Makes the system's allocator return freed memory, so it is cold when it is used again. glibc's
+/// allocator also merges small freed blocks, which it otherwise does under a lock at the next
+/// request for a large one. After millions of blocks that takes a quarter of a second. If this is
+/// called between two measurements, it counts for neither. Does nothing if the system does not use
+/// glibc.
+pub fn return_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    // SAFETY: it may be called by any thread at any time, and changes only memory that is free.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn map_large() -> bool {
+    false
 }
 
 /// A counter on two cache lines, since a processor may fetch lines in pairs. Memory that a thread
@@ -85,13 +95,13 @@ struct CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-// SAFETY: every call is passed to the system's allocator with the caller's arguments, and its
-// answer is returned unchanged. Counting neither allocates nor panics: the index is below the
+// SAFETY: every call is passed to `Blocks` with the caller's arguments, and its answer is returned
+// unchanged. Counting neither allocates nor panics: the index is below the
 // length of the array, and the additions wrap.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees what `System` requires of `layout`.
-        let block = unsafe { System.alloc(layout) };
+        // SAFETY: the caller guarantees what `Blocks` requires of `layout`.
+        let block = unsafe { Blocks.alloc(layout) };
         if !block.is_null() {
             count(layout.size().cast_signed());
         }
@@ -99,8 +109,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees what `System` requires of `layout`.
-        let block = unsafe { System.alloc_zeroed(layout) };
+        // SAFETY: the caller guarantees what `Blocks` requires of `layout`.
+        let block = unsafe { Blocks.alloc_zeroed(layout) };
         if !block.is_null() {
             count(layout.size().cast_signed());
         }
@@ -109,14 +119,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: the caller guarantees that `block` came from one of these methods, and so from
-        // `System`, with this layout.
-        unsafe { System.dealloc(block, layout) };
+        // `Blocks`, with this layout.
+        unsafe { Blocks.dealloc(block, layout) };
         count(-layout.size().cast_signed());
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as for `dealloc`. The caller also guarantees that `size` is valid.
-        let moved = unsafe { System.realloc(block, layout, size) };
+        let moved = unsafe { Blocks.realloc(block, layout, size) };
         if !moved.is_null() {
             count(size.cast_signed() - layout.size().cast_signed());
         }
@@ -158,7 +168,7 @@ mod tests {
         assert!(is_about(growth(before), 101 * BYTES));
         drop((blocks, zeroed));
         assert!(is_about(growth(before), 0));
-        super::merge_freed_memory();
+        super::return_freed_memory();
         assert!(is_about(growth(before), 0), "it leaves nothing allocated");
     }
 }

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wheelhouse_machine::allocator::{allocated, merge_freed_memory};
+use wheelhouse_machine::allocator::{allocated, return_freed_memory};
 use wheelhouse_service::{Handle, JobHandle, Service};
 
 const TIME: Duration = Duration::from_secs(600);
@@ -79,7 +79,7 @@ fn wave(timers: &Handle, seen: &Arc<Seen>, number: u64) -> u64 {
 #[test]
 #[ignore = "ten minutes"]
 fn ten_minutes_of_everything() {
-    merge_freed_memory();
+    return_freed_memory();
     let (before, begin) = (allocated(), Instant::now());
     let seen = Arc::new(Seen::default());
     let service = Service::start().expect("it starts");

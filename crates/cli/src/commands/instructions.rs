@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wheelhouse_harness::cold;
 use wheelhouse_harness::instructions::check::{self, TOLERANCE};
 use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
@@ -39,9 +38,6 @@ pub(crate) struct Instructions {
 }
 
 pub(super) fn run(options: Instructions) -> Result<ExitCode> {
-    // The process under valgrind inherits this, so its arrays grow as they do in a timed run.
-    // First, because it may restart the command.
-    cold::return_freed_memory();
     let Instructions { mut filter, seed, out, check, output } = options;
     if check.is_some() && filter.backend.is_empty() {
         filter.backend = CHECKED.map(str::to_owned).to_vec();
