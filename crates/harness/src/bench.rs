@@ -275,8 +275,7 @@ impl Bench<'_> {
                 self.skipped.push(format!("{} with {}", structure.name(), task.name()));
                 continue;
             }
-            allocator::return_freed_memory();
-            let played = structure.play(stream, expected);
+            let played = play_cold(structure.as_ref(), stream, expected);
             if interrupt::requested() {
                 return Vec::new();
             }
@@ -348,12 +347,11 @@ impl Bench<'_> {
         plays: u32,
         longest: Duration,
     ) -> Vec<StreamPlay> {
-        allocator::return_freed_memory();
         let start = Instant::now();
         let is_next =
             |done: &u32| *done == 0 || (start.elapsed() < longest && !interrupt::requested());
         let plays = (0..plays).take_while(is_next);
-        let played: Vec<_> = plays.map(|_| structure.play(stream, expected)).collect();
+        let played: Vec<_> = plays.map(|_| play_cold(structure, stream, expected)).collect();
         for played in &played {
             let wrong = verify::check(structure, stream, expected, played).err();
             // A program that is interrupted gives no answers.
@@ -363,6 +361,12 @@ impl Bench<'_> {
         }
         played
     }
+}
+
+/// Plays the stream on a structure that finds no warm memory.
+fn play_cold(structure: &dyn Structure, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+    allocator::return_freed_memory();
+    structure.play(stream, expected)
 }
 
 fn plays_per_sample(settings: &Settings, stream: &Stream) -> u32 {

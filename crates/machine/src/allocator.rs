@@ -29,7 +29,7 @@ pub fn allocated() -> usize {
 
 /// Makes large blocks cold: from now on, each block of 128 KiB or more gets a new mapping. Freed
 /// memory of smaller blocks is kept until [`return_freed_memory`]. Otherwise the system's allocator
-/// may return it and fetch it again at each play of a small structure.
+/// may return it while a structure is measured, and fetch it again.
 ///
 /// Call it first in `main`. After the first large block, or on a system other than Linux, it only
 /// prints a warning.
