@@ -181,8 +181,7 @@ impl JobHandle {
     ///
     /// Those of [`pause`](Self::pause).
     pub fn resume(&self) -> Result<(), ChangeError> {
-        let now = self.shards().now();
-        self.change(|state| state.resume(self.id, now))
+        self.change(|state| state.resume(self.id, &*self.shards().clock))
     }
 
     /// Starts a run now, also if the job is [paused](Self::pause), but not while [all jobs

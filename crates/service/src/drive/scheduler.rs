@@ -195,10 +195,7 @@ mod tests {
         clock.advance(Duration::from_secs(1));
         scheduler.poll(clock.now());
         timers.shards().set_paused(false);
-        assert!(
-            timers.shards().with(0, |state| state.resume_deferred(clock.now())),
-            "more are left"
-        );
+        assert!(timers.shards().with(0, |state| state.resume_deferred(&clock)), "more are left");
         scheduler.poll(clock.now());
         assert!(sent.try_iter().eq(0..64));
         timers.resume();

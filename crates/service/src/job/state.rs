@@ -7,7 +7,7 @@
 //! now. The schedule waits until it has ended.
 
 use super::{Backoff, Dispatch, Ending, Info, Pace, Repeat};
-use crate::time::{Moment, Ticks, Wall};
+use crate::time::{Clock, Moment, Ticks, Wall};
 use std::mem::{replace, take};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -213,20 +213,27 @@ impl<W: ?Sized> JobState<W> {
     }
 
     /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are
-    /// skipped. An extra run, and the run of a one-shot job, is due at once.
-    pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
+    /// skipped. An extra run, and the run of a one-shot job, is due at once. The moments of
+    /// wall-clock times are estimated again: no timer has checked that clock.
+    pub(crate) fn skip_what_passed(
+        &mut self,
+        deadline: Moment,
+        now: Moment,
+        clock: &dyn Clock,
+    ) -> Moment {
         if !self.awaits_extra() {
-            return self.skip_schedule(deadline, now);
+            return self.skip_schedule(deadline, now, clock);
         }
         let suspended = self.rare.as_mut().and_then(|rare| rare.restore_schedule());
         if let Some(planned) = suspended {
-            let next = self.skip_schedule(planned, now);
+            let next = self.skip_schedule(planned, now, clock);
             self.rare.get_or_insert_default().suspend_schedule(Some(next));
         }
         deadline
     }
 
-    fn skip_schedule(&mut self, deadline: Moment, now: Moment) -> Moment {
+    fn skip_schedule(&mut self, deadline: Moment, now: Moment, clock: &dyn Clock) -> Moment {
+        let deadline = self.wall().map_or(deadline, |wall| wall.estimated(clock));
         let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
         let Some(rare) = self.rare.as_deref_mut() else {
             return repeat.not_before(self.ticks, deadline, now);

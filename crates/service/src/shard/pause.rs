@@ -14,7 +14,7 @@ use super::handover::ShardWork;
 use super::state::{Body, Other, ShardState, TimerState};
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Status};
-use crate::time::Moment;
+use crate::time::{Clock, Moment};
 use std::mem::{replace, take};
 use std::sync::Arc;
 use wheelhouse_core::Tick;
@@ -58,23 +58,24 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(())
     }
 
-    pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
+    pub(crate) fn resume(&mut self, id: Id, clock: &dyn Clock) -> Result<(), ChangeError> {
         // Unless a run that was requested for now has a timer, or is due.
         if self.full_state(id)?.resume() && self.is_off(id) {
-            self.resume_timer(id.index(), now);
+            self.resume_timer(id.index(), clock);
         }
         Ok(())
     }
 
     /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
-    fn resume_timer(&mut self, index: u32, now: Moment) {
+    fn resume_timer(&mut self, index: u32, clock: &dyn Clock) {
+        let now = clock.now();
         let slot = &mut self.slots[index];
         debug_assert!(
             matches!(slot.timer, TimerState::Off(None)),
             "it has a timer, or its run is due"
         );
         if let Some(job) = self.job_states.of_mut(slot) {
-            slot.deadline = job.skip_what_passed(slot.deadline, now);
+            slot.deadline = job.skip_what_passed(slot.deadline, now, clock);
         }
         let tick = self.tick_of(index, now);
         if !self.fence_off(index, tick) {
@@ -129,7 +130,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// Resumes a portion of the deferred jobs, unless all are paused again. Returns `true` if more
     /// are left.
-    pub(crate) fn resume_deferred(&mut self, now: Moment) -> bool {
+    pub(crate) fn resume_deferred(&mut self, clock: &dyn Clock) -> bool {
         for _ in 0..PORTION {
             if self.all_paused {
                 return false;
@@ -137,7 +138,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             let Some(id) = self.deferred.pop_front() else { return false };
             // Unless it was moved, cancelled, taken back or paused since then.
             if self.is_off(id) {
-                self.resume_timer(id.index(), now);
+                self.resume_timer(id.index(), clock);
             }
         }
         true

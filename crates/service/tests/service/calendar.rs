@@ -187,6 +187,37 @@ fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
     }
 }
 
+/// Fault: the times were compared with a moment that was estimated before the pause. So a time that
+/// had passed had a run, and a time to come had none.
+#[test]
+fn the_wall_clock_may_be_set_in_a_pause() {
+    for [set, before, after, time] in [[8200, 120, 2700, 10_800], [100, 3000, 600, 3600]] {
+        for extra in [false, true] {
+            let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+            let job = rig.timers.on(hourly).run(log.job(|run| run.time())).unwrap();
+            job.pause().unwrap();
+            if extra {
+                job.run_now().unwrap();
+                job.pause().unwrap();
+            }
+            rig.clock.set_wall(seconds(set));
+            rig.pass(Duration::from_secs(before));
+            job.resume().unwrap();
+            rig.pass(Duration::from_secs(after));
+            let expected = extra.then_some(None).into_iter().chain([Some(seconds(time))]);
+            assert_eq!(log.take(), expected.collect::<Vec<_>>(), "set to {set}");
+        }
+    }
+    // A single job runs at its time.
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let job = rig.timers.at(seconds(8200)).run(wall_times(&log, &rig.clock)).unwrap();
+    job.pause().unwrap();
+    rig.clock.set_wall(seconds(8190));
+    job.resume().unwrap();
+    rig.pass(Duration::from_secs(20));
+    assert_eq!(log.take(), [8200]);
+}
+
 /// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
 #[test]
 fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
