@@ -2,6 +2,7 @@
 //! returned.
 
 use crate::ChangeError;
+use crate::event::EventKind;
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{RunFacts, ShardState, Shards, TakenJob, TakenWork};
 use crate::shared::{Run, RunResult, ServiceRef, Work};
@@ -202,6 +203,12 @@ impl JobHandle {
         change: impl FnOnce(&mut ShardState<dyn Work>) -> Result<(), ChangeError>,
     ) -> Result<(), ChangeError> {
         self.shards().with(self.id.shard(), change).map_err(|error| self.with_outcome(error))
+    }
+
+    /// Reports a failure, and keeps it as the last error.
+    pub(crate) fn fail(&self, kind: EventKind) {
+        self.info.iter().for_each(|info| info.fail(kind.reason()));
+        self.service.report(self.clone(), kind);
     }
 
     pub(crate) fn id(&self) -> Id {

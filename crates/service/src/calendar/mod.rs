@@ -5,6 +5,8 @@ pub mod cron;
 #[cfg(feature = "cron")]
 mod plain_line;
 
+use crate::event::EventKind;
+use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Pace, Repeat, draw_jitter};
 use crate::job_handle::JobHandle;
@@ -63,7 +65,7 @@ impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
     }
 }
 
-/// When a run that was dropped before it began is retried.
+/// When a rule that panicked is asked again, and a run that was dropped before it began is retried.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// A job at the times that a rule names: from [`Handle::on`]. Nothing is scheduled until
@@ -82,8 +84,9 @@ const RETRY: Duration = Duration::from_secs(60);
 /// The job ends when the rule has no further time, after [`times(n)`](Self::times) runs, or when a
 /// run calls [`Run::end`]. A rule without a time in the future is refused:
 /// [`Reason::NoOccurrence`]. The last run of a rule that ends is not [retried](Self::retry). If the
-/// rule panics, that is reported as a panic of the job, and the rule is asked again after a minute.
-/// A run that was dropped before it began is retried after a minute.
+/// rule panics, that is reported as a panic of the job; the run takes place, and the rule is asked
+/// again a minute after it. A run that was dropped before it began is retried after a minute, for
+/// the same time.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OnRule<'h> {
     options: Options<'h>,
@@ -99,8 +102,8 @@ impl OnRule<'_> {
 
     fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         let tick = self.options.handle.ticks().length();
-        // The period is only used if a run is dropped: the run is retried after it. A shorter
-        // period would retry once for each period of a stall.
+        // The period is only used if the rule panics or a run is dropped. A shorter period would
+        // retry once for each period of a stall.
         let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
         let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat).map(Some);
         let jitter = self.options.rare_state().jitter;
@@ -159,8 +162,14 @@ impl CallOnRule {
         let shards = &run.service.shards;
         let wall = shards.clock.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
-        // A rule that keeps naming a time in the past would make the job run without a pause.
-        let next = self.rule.next(after).filter(|next| *next > after);
+        let next = match guarded(|| self.rule.next(after)) {
+            // A rule that keeps naming a time in the past would make the job run without a pause.
+            Ok(next) => next.filter(|next| *next > after),
+            Err(message) => {
+                shards.with(run.facts.id.shard(), |state| state.ask_rule_again(run.facts.id));
+                return run.job().fail(EventKind::Panicked(message));
+            }
+        };
         let due = next.and_then(|next| Due::at_time(&*shards.clock, next));
         let due = due.map(|due| due.delayed_by(draw_jitter(self.jitter)));
         if shards.move_to(run.facts.id, due, false).is_err() {

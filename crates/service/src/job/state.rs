@@ -30,8 +30,9 @@ pub(crate) struct Planned {
     pub(crate) wall: Option<Box<Wall>>,
     /// How much of its deadline is jitter: its time in the schedule is earlier by this.
     pub(crate) jitter_delay: Duration,
-    /// Its time passed while the job was paused. It only asks the rule for the time after it.
-    passed: bool,
+    /// It only asks the rule for the next time: its own passed while the job was paused, or the
+    /// rule panicked in the run before.
+    asks_rule_only: bool,
 }
 
 /// If a job is paused, its runs do not begin.
@@ -206,10 +207,26 @@ impl<W: ?Sized> JobState<W> {
         }
     }
 
-    /// Returns `true` if the run that begins is for a time that passed while the job was paused.
-    /// Then it is not part of the schedule.
-    pub(crate) fn take_passed(&mut self) -> bool {
-        self.rare.as_mut().is_some_and(|rare| take(&mut rare.planned.passed))
+    /// Returns `true` if the run that begins only asks the rule. Then it is not part of the
+    /// schedule.
+    pub(crate) fn take_asks_rule_only(&mut self) -> bool {
+        self.rare.as_mut().is_some_and(|rare| take(&mut rare.planned.asks_rule_only))
+    }
+
+    /// The rule panicked in the run in progress. The next run asks it again.
+    pub(crate) fn ask_rule_again(&mut self) {
+        // A run that the job was moved to asks the rule anyway.
+        if self.is_running() && self.after() == After::Schedule {
+            self.rare.get_or_insert_default().planned.asks_rule_only = true;
+        }
+    }
+
+    /// A run was dropped before it began. If a rule named its time, the next run is for this time.
+    pub(crate) fn keep_time(&mut self) {
+        let is_of_rule = self.repeat.is_some_and(|repeat| repeat.pace == Pace::Rule);
+        let rare = self.rare.as_mut().filter(|_| is_of_rule);
+        let wall = rare.and_then(|rare| rare.planned.wall.as_mut());
+        wall.into_iter().for_each(|wall| wall.is_awaited = false);
     }
 
     /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are
@@ -234,12 +251,13 @@ impl<W: ?Sized> JobState<W> {
 
     fn skip_schedule(&mut self, deadline: Moment, now: Moment, clock: &dyn Clock) -> Moment {
         let deadline = self.wall().map_or(deadline, |wall| wall.estimated(clock));
+        let is_for_time = self.wall().is_some();
         let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
         let Some(rare) = self.rare.as_deref_mut() else {
             return repeat.not_before(self.ticks, deadline, now);
         };
         if repeat.pace == Pace::Rule {
-            rare.planned.passed |= rare.planned.wall.is_some();
+            rare.planned.asks_rule_only |= is_for_time;
             return now;
         }
         let planned = deadline.saturating_sub(rare.planned.jitter_delay);
@@ -293,7 +311,7 @@ impl<W: ?Sized> JobState<W> {
     }
 
     pub(crate) fn wall(&self) -> Option<&Wall> {
-        self.rare.as_ref()?.planned.wall.as_deref()
+        self.rare.as_ref()?.planned.wall.as_deref().filter(|wall| wall.is_awaited)
     }
 
     /// The tick at which the driver must check the job.
@@ -345,8 +363,10 @@ impl<W: ?Sized> JobState<W> {
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
         if let Some(rare) = &mut self.rare {
-            // `passed` stays: it is still set if a run that only asks the rule was dropped.
-            (rare.planned.wall, rare.planned.jitter_delay) = (None, jitter);
+            // `asks_rule_only` stays: it is set if the rule panicked, or if a run that only asks it
+            // was dropped.
+            rare.planned.wall.take_if(|wall| wall.is_awaited);
+            rare.planned.jitter_delay = jitter;
         }
         // At the end of time the jitter is cut off.
         if jitter.is_zero() {

@@ -215,7 +215,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 }
 
 fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> RunFacts {
-    let asks_rule_only = job.take_passed();
+    let asks_rule_only = job.take_asks_rule_only();
     let (number, missed, extra) =
         if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
     let time = match asks_rule_only {

@@ -113,6 +113,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         match self.job_states.of_mut(slot).filter(|job| job.repeat.is_some()) {
             Some(job) => {
                 job.end_exception();
+                job.keep_time();
                 run.work = Some(job.begin());
                 self.end_of_job(&mut run);
             }
@@ -125,6 +126,15 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             }
         }
         Some(run)
+    }
+
+    /// The rule of this job panicked in the run in progress.
+    pub(crate) fn ask_rule_again(&mut self, id: Id) {
+        if let Some(slot) = self.slots.of(id)
+            && let Some(job) = self.job_states.of_mut(slot)
+        {
+            job.ask_rule_again();
+        }
     }
 
     /// Counts a run that was handed out as over, however it ended.

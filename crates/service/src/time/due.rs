@@ -79,6 +79,8 @@ pub(crate) struct Wall {
     /// The job runs this much later than `time`.
     jitter_delay: Duration,
     check_interval: Duration,
+    /// Otherwise the run is for this time, but waits for a moment: a run for this time was dropped.
+    pub(crate) is_awaited: bool,
 }
 
 impl Due {
@@ -92,7 +94,8 @@ impl Due {
         let deadline = clock.now().checked_add(left)?;
         let (least, most) = CHECK_INTERVAL;
         let check_interval = least + (most - least).mul_f64(fastrand::f64());
-        let wall = Wall { time, jitter_delay: Duration::ZERO, check_interval };
+        let jitter_delay = Duration::ZERO;
+        let wall = Wall { time, jitter_delay, check_interval, is_awaited: true };
         Some(Self { deadline, wall: Some(Box::new(wall)) })
     }
 

@@ -1,11 +1,14 @@
 //! Calendar jobs, and jobs for a time of the wall clock. On a manual clock.
 
-use crate::common::{Log, Rig, at, carry_out, ms};
+use crate::common::{Log, Rig, at, at_once, carry_out, ms};
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use wheelhouse_service::{
+    Backoff, Clock, EventKind, Handle, JobHandle, ManualClock, Moment, OnRule, Reason, Run,
+    Scheduler, Status,
+};
 
 const HOUR: u64 = 3600;
 
@@ -216,6 +219,73 @@ fn the_wall_clock_may_be_set_in_a_pause() {
     job.resume().unwrap();
     rig.pass(Duration::from_secs(20));
     assert_eq!(log.take(), [8200]);
+}
+
+type Planned = fn(&Handle, OnRule<'_>, Log<(u64, Option<SystemTime>)>) -> JobHandle;
+
+/// Fault: the run after such a panic called the closure a minute later, for no time, also if it
+/// only was to ask the rule. It counted as one of the `times`, and a retry did not replace it.
+#[test]
+fn a_rule_that_panics_once_is_asked_again_and_each_time_has_one_run() {
+    fn job(log: Log<(u64, Option<SystemTime>)>) -> impl FnMut(&Run<'_>) + Send {
+        move |run| log.push((run.timers().now().since_origin().as_secs(), run.time()))
+    }
+    let run: Planned = |_, plan, log| plan.run(job(log)).unwrap();
+    let retried: Planned = |_, plan, log| {
+        let mut body = job(log);
+        let job = move |run: &Run<'_>| {
+            body(run);
+            Ok::<_, &str>(())
+        };
+        plan.retry(Backoff::new(Duration::from_secs(1))).try_run(job).unwrap()
+    };
+    let counted: Planned = |_, plan, log| plan.times(2).run(job(log)).unwrap();
+    let polled: Planned = |_, plan, log| plan.run_async(at_once(job(log))).unwrap();
+    let asked_after_pause: Planned = |timers, plan, log| {
+        let paused = plan.run(job(log)).unwrap();
+        paused.pause().unwrap();
+        let its = paused.clone();
+        timers.after(Duration::from_secs(4000)).run(move |_| its.resume().unwrap()).unwrap();
+        paused
+    };
+    for (schedule, hours, end) in [
+        (run, vec![1, 2, 3], Status::Pending),
+        (retried, vec![1, 2, 3], Status::Pending),
+        (counted, vec![1, 2], Status::Finished),
+        (polled, vec![1, 2, 3], Status::Pending),
+        (asked_after_pause, vec![2, 3], Status::Pending),
+    ] {
+        let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+        let mut asked = 0;
+        let rule = move |after| {
+            asked += 1;
+            assert!(asked != 2, "not now");
+            hourly(after)
+        };
+        let job = schedule(&rig.timers, rig.timers.on(rule), log.clone());
+        rig.pass(Duration::from_secs(3 * HOUR + 600));
+        let expected: Vec<_> = hours.iter().map(|n| (n * HOUR, Some(seconds(n * HOUR)))).collect();
+        assert_eq!((log.take(), job.status()), (expected, end));
+        assert_eq!(events.kinds(), [EventKind::Panicked("not now".to_owned())]);
+        assert_eq!(job.last_error().as_deref(), Some("not now"));
+        assert_eq!(rig.timers.snapshot().counts.panicked, 1);
+    }
+}
+
+/// Fault: it was for no time.
+#[test]
+fn a_run_of_a_rule_that_is_tried_again_is_for_the_same_time() {
+    let (log, refuses) = (Log::default(), Arc::new(AtomicBool::new(true)));
+    let refused = Arc::clone(&refuses);
+    let spawn = move |run| if refused.load(Relaxed) { drop(run) } else { carry_out(run) };
+    let mut rig = Rig::with(|builder| builder.spawn_on(spawn));
+    let job = rig.timers.on(hourly).run_async(at_once(log.job(|run| run.time()))).unwrap();
+    rig.pass(Duration::from_secs(HOUR + 90));
+    job.run_now().unwrap();
+    refuses.store(false, Relaxed);
+    rig.pass(Duration::from_secs(HOUR));
+    let times = [None, Some(seconds(HOUR)), Some(seconds(2 * HOUR))];
+    assert_eq!(log.take(), times);
 }
 
 /// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
