@@ -9,7 +9,9 @@ mod stopping;
 
 use crate::sync::Parker;
 use crate::work::CallOnce;
-use crate::{AsyncRun, ChangeError, Handle, ManualClock, Moment, Run, Scheduler, Service, Status};
+use crate::{
+    AsyncRun, Backoff, ChangeError, Handle, ManualClock, Moment, Run, Scheduler, Service, Status,
+};
 use loom::thread;
 use std::future::ready;
 use std::pin::Pin;
@@ -193,6 +195,38 @@ fn a_key_is_never_unknown_while_its_job_is_replaced() {
         assert!(timers.cancel("key").is_ok());
         replacer.join().unwrap();
     });
+}
+
+/// A job that runs, one that may be retried, and one that another thread cancels. Fault: its key
+/// was removed after its state was seen to change.
+#[test]
+fn whoever_sees_that_a_job_ends_finds_its_key_free() {
+    for (retries, cancels) in [(false, false), (true, false), (false, true)] {
+        check(2, move || {
+            let mut scheduler = Scheduler::builder().clock(ManualClock::new()).build().unwrap();
+            let timers = scheduler.handle();
+            let plan = timers.after(Duration::ZERO).key("key");
+            let backoff = Backoff::new(Duration::from_secs(1));
+            let job = match retries {
+                true => plan.retry(backoff).try_run(|_| Ok::<_, String>(())).unwrap(),
+                false => plan.run(|_| ()).unwrap(),
+            };
+            let its = job.clone();
+            let other = thread::spawn(move || {
+                if cancels {
+                    drop(its.cancel());
+                } else {
+                    scheduler.poll(Moment::ORIGIN);
+                }
+                scheduler
+            });
+            let seen = job.status();
+            let next = timers.after(Duration::from_secs(3600)).key("key").run(|_| ());
+            let may_have_key = seen == Status::Pending || (retries && seen == Status::Running);
+            assert!(next.is_ok() || may_have_key, "{seen:?}");
+            let _scheduler = other.join().unwrap();
+        });
+    }
 }
 
 /// Polls an async run that is ready at once.

@@ -222,7 +222,10 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             None => schedule(job).map(|id| (id, None)),
             Some((key, replace)) => {
                 let part = self.keys.part(&key);
-                if !replace && part.get(&key).is_some() {
+                // The state of a job changes before its key is removed, without the lock of its
+                // shard. A thread that has seen the change finds the key free.
+                let has_key = |id: Id| self.with(id.shard(), |state| state.has_key(id));
+                if !replace && part.get(&key).is_some_and(has_key) {
                     Err((Reason::DuplicateKey, job))
                 } else {
                     schedule(job).map(|id| (id, part.insert(key, id)))

@@ -51,6 +51,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(job.tries().1 && !self.stage.is_over())
     }
 
+    /// Returns `true` if the key of a job is not free: its last run has not begun.
+    pub(super) fn has_key(&self, id: Id) -> bool {
+        let job = self.slots.of(id).and_then(|slot| self.job_states.of(slot));
+        job.is_some_and(|job| !job.is_running() || job.another_may_follow())
+    }
+
     #[inline]
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.timer, &slot.body) {
