@@ -4,8 +4,9 @@ use crate::common::{
     BlockedJob, HOUR, Log, Rig, arrives, at, ms, poll, returns, start, start_workers, wait_until,
 };
 use crossbeam_channel::unbounded;
-use std::future::{pending, ready};
+use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::thread;
 use wheelhouse_service::{
     Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
@@ -99,6 +100,30 @@ fn a_future_that_its_executor_drops_is_abandoned() {
     rig.timers.after(ms(1)).run_async(|_| ready(())).unwrap();
     rig.play(1);
     assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
+}
+
+/// Fault: such a run continued to exist, and its job to be running.
+#[test]
+fn a_run_that_waits_for_something_else_ends_with_its_scheduler() {
+    let (mut rig, events) = Rig::with_events();
+    let (witness, wakers) = (Arc::new(()), Log::default());
+    let (held, kept) = (Arc::clone(&witness), wakers.clone());
+    let waits = move |_: &Run<'_>| {
+        poll_fn(move |context| {
+            let _ = &held;
+            kept.push(context.waker().clone());
+            Poll::<()>::Pending
+        })
+    };
+    let job = rig.timers.after(ms(1)).named("waits").run_async(waits).unwrap();
+    rig.play(1);
+    assert_eq!((job.status(), Arc::strong_count(&witness)), (Status::Running, 2));
+    let timers = rig.timers;
+    assert_eq!(rig.scheduler.stop().len(), 0);
+    assert_eq!((job.status(), Arc::strong_count(&witness)), (Status::Finished, 1));
+    assert_eq!((events.kinds(), timers.snapshot().in_flight), (vec![EventKind::Abandoned], 0));
+    // A task that waits for nothing more may be woken.
+    wakers.take().iter().for_each(Waker::wake_by_ref);
 }
 
 /// Without `spawn_on`, the driver polls the futures too.
