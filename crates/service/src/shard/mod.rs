@@ -142,6 +142,19 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         shard: u32,
         act: impl FnOnce(&mut ShardState<W>) -> T,
     ) -> (T, bool) {
+        let (answer, waited, earlier) = self.with_quietly(shard, act);
+        self.wake_for(earlier);
+        (answer, waited)
+    }
+
+    /// The same, but does not wake the driver. Returns the moment to pass to
+    /// [`wake_for`](Self::wake_for), without any lock: that may call the user's waker.
+    #[inline]
+    fn with_quietly<T>(
+        &self,
+        shard: u32,
+        act: impl FnOnce(&mut ShardState<W>) -> T,
+    ) -> (T, bool, Option<Tick>) {
         let shard = &self.shards[shard as usize];
         let holds = HoldsShard::new();
         let free = shard.state.try_lock();
@@ -160,10 +173,16 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
         // Before the driver is woken, which then takes this lock.
         drop((state, holds));
-        if next < before {
+        (answer, waited, (next < before).then_some(next))
+    }
+
+    /// Something is due at this tick, earlier than before. Wakes the driver if it would sleep past
+    /// that.
+    #[inline]
+    fn wake_for(&self, earlier: Option<Tick>) {
+        if let Some(next) = earlier {
             self.signal.earlier(self.ticks.instant(next));
         }
-        (answer, waited)
     }
 
     pub(crate) fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
@@ -214,8 +233,11 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             return Err((reason, job));
         }
         let check_by = due.check_by(|| self.now());
-        let schedule = |job| {
-            let scheduled = self.with(shard, |state| state.schedule(due.deadline, check_by, job));
+        let mut earlier = None;
+        let mut schedule = |job| {
+            let scheduled;
+            (scheduled, _, earlier) =
+                self.with_quietly(shard, |state| state.schedule(due.deadline, check_by, job));
             scheduled.map_err(|job| (Reason::Stopped, job))
         };
         let scheduled = match key {
@@ -232,6 +254,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
                 }
             }
         };
+        self.wake_for(earlier);
         if scheduled.is_err() {
             self.release_room();
         }

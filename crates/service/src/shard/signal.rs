@@ -23,7 +23,9 @@ pub(crate) struct Signal {
 
 impl Signal {
     pub(crate) fn set_waker(&self, waker: Waker) {
-        *self.waker.lock() = Some(waker);
+        let former = self.waker.lock().replace(waker);
+        // Without the lock: its destructor is the user's code.
+        drop(former);
     }
 
     /// The driver is about to check the shards.

@@ -1,7 +1,7 @@
 //! When an event loop polls again and what wakes it, the order of jobs that are behind, and jobs of
 //! `execute`, which are due when they are scheduled.
 
-use crate::common::{Log, Rig, arrives, at, ms, start};
+use crate::common::{Log, Rig, arrives, at, ms, returns, start};
 use crossbeam_channel::bounded;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -206,6 +206,20 @@ fn a_periodic_job_in_overload_starves_no_other_job() {
         let runs = runs_beside_overload(missed);
         assert!((58..=60).contains(&runs), "{missed:?}: {runs} runs in 600 ms");
     }
+}
+
+/// Fault: the waker was called with the lock of a key.
+#[test]
+fn a_waker_may_ask_the_service() {
+    let mut rig = Rig::new();
+    let timers = rig.timers.clone();
+    let log = Log::default();
+    let keys = log.clone();
+    rig.scheduler.set_waker(Arc::new(move || keys.push(timers.snapshot().keys)));
+    assert_eq!(rig.scheduler.next_wakeup(), None);
+    let timers = rig.timers;
+    returns(move || drop(timers.after(ms(1)).key("key").run(|_| ()).unwrap()));
+    assert_eq!(log.take(), [1]);
 }
 
 /// Jobs run at the moment of the call and in order, whatever the tick.
