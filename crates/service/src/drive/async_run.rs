@@ -21,8 +21,9 @@ use std::task::{Context, Poll};
 /// [`Builder::spawn_on`](crate::Builder::spawn_on), or else by the thread that leads.
 ///
 /// The run begins with the first poll. Until then the job can be cancelled or moved; then the
-/// future does nothing. Dropping it before it is ready is reported as [`EventKind::Abandoned`]; a
-/// periodic job continues with its next period. Panics are caught and do not reach the executor.
+/// future does nothing. Dropping it before it is ready is reported as [`EventKind::Abandoned`], and
+/// is a failed attempt if the job has a [retry](crate::OneShot::retry); a periodic job continues
+/// with its next period. Panics are caught and do not reach the executor.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct AsyncRun {
     timers: Handle,
@@ -120,8 +121,12 @@ fn abandon(timers: &Handle, HandedOut { id, turn, info, .. }: HandedOut) {
     let now = shared.shards.now();
     match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
         None => shared.shards.hand_in(id, false),
-        Some(run) => {
-            shared.report(timers.job_handle(id, Some(info)), EventKind::Abandoned);
+        Some((run, gave_up)) => {
+            let job = timers.job_handle(id, Some(info));
+            job.fail(EventKind::Abandoned);
+            if gave_up {
+                job.fail(EventKind::GaveUp(EventKind::Abandoned.reason()));
+            }
             carry_out::clean_up(shared, run, None);
         }
     }

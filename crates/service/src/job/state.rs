@@ -221,12 +221,19 @@ impl<W: ?Sized> JobState<W> {
         }
     }
 
-    /// A run was dropped before it began. If a rule named its time, the next run is for this time.
+    /// Returns `true` if a rule named the time of the next run, and it is not a retry.
+    pub(crate) fn awaits_rule(&self) -> bool {
+        self.repeat.is_some_and(|repeat| repeat.pace == Pace::Rule) && !self.awaits_extra()
+    }
+
+    /// A run was dropped before it began. If a rule named its time, the next run is for this time,
+    /// and otherwise a retry is.
     pub(crate) fn keep_time(&mut self) {
-        let is_of_rule = self.repeat.is_some_and(|repeat| repeat.pace == Pace::Rule);
-        let rare = self.rare.as_mut().filter(|_| is_of_rule);
-        let wall = rare.and_then(|rare| rare.planned.wall.as_mut());
-        wall.into_iter().for_each(|wall| wall.is_awaited = false);
+        let (extra, is_of_rule) = (self.awaits_extra(), self.awaits_rule());
+        match self.rare.as_mut().filter(|_| is_of_rule) {
+            Some(rare) => rare.planned.wall.iter_mut().for_each(|wall| wall.is_awaited = false),
+            None => _ = self.time_of_run(extra),
+        }
     }
 
     /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are

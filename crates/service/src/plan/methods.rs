@@ -42,9 +42,10 @@ macro_rules! common_methods {
             self
         }
 
-        /// Retries runs that fail: runs that return an [error](Self::try_run), panic, or exceed
-        /// their [limit](Self::limit). A one-shot job is retried only if it is scheduled by
-        /// `try_run` or `try_run_async`: the closure of `run` can be called only once.
+        /// Retries runs that fail: runs that return an [error](Self::try_run), panic, exceed their
+        /// [limit](Self::limit), or are dropped by their executor. A one-shot job is retried only
+        /// if it is scheduled by `try_run` or `try_run_async`: the closure of `run` can be called
+        /// only once.
         ///
         /// Until an attempt succeeds or the last has failed, the job is not over and keeps its key.
         /// A periodic job keeps its schedule: if its next run is due before the retry, that run is

@@ -96,12 +96,20 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
-    /// Returns what is left, as for a run that has ended. `None` if the turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<ActiveRun<W>> {
+    /// Handles a run that was dropped before it began. If the job has a retry, this is a failed
+    /// attempt; but a run that a rule named is only delayed. A periodic job continues, any other is
+    /// over unless it is retried. Returns what is left, as for a run that has ended, and `true` if
+    /// no retry follows the last attempt. `None` if the turn was over already.
+    pub(crate) fn abandon(
+        &mut self,
+        id: Id,
+        turn: Turn,
+        now: Moment,
+    ) -> Option<(ActiveRun<W>, bool)> {
         if !self.is_turn(id, turn) {
             return None;
         }
+        let is_retried = self.is_retried(id);
         self.runs.begun += 1;
         self.counts.abandoned += 1;
         let slot = &mut self.slots[id.index()];
@@ -110,7 +118,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let facts = RunFacts::single(id, slot.deadline);
         let mut run = ActiveRun::new(facts, None, None);
         (run.started, run.ended) = (now, now);
-        match self.job_states.of_mut(slot).filter(|job| job.repeat.is_some()) {
+        let job = self.job_states.of_mut(slot);
+        run.facts.asks_rule_only = job.as_ref().is_some_and(|job| job.awaits_rule());
+        run.failed = is_retried.is_some() && !run.facts.asks_rule_only;
+        match job.filter(|job| job.repeat.is_some() || is_retried == Some(true)) {
             Some(job) => {
                 job.end_exception();
                 job.keep_time();
@@ -118,14 +129,16 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.end_of_job(&mut run);
             }
             None => {
-                let taken = self.remove(id.index(), Ending::Cancelled);
+                let ending = if run.failed { Ending::Finished } else { Ending::Cancelled };
+                let taken = self.remove(id.index(), ending);
                 let Some(TakenWork::Work(work)) = taken.work else {
                     unreachable!("a run that was handed out and has not begun has a box of work");
                 };
                 (run.work, run.info) = (Some(work), taken.info);
             }
         }
-        Some(run)
+        let gave_up = run.failed && is_retried == Some(false);
+        Some((run, gave_up))
     }
 
     /// The rule of this job panicked in the run in progress.

@@ -1,7 +1,7 @@
 //! Runs that fail, and are retried.
 
-use crate::common::{Log, Rig, each_second, ms};
-use std::future::pending;
+use crate::common::{Log, Rig, at, carry_out, each_second, ms, poll};
+use std::future::{pending, ready};
 use std::time::Duration;
 use wheelhouse_service::{Backoff, ChangeError, Clock, EventKind, Reason, Run, Status};
 
@@ -103,6 +103,52 @@ fn a_future_that_fails_or_takes_too_long_is_tried_again() {
     assert_eq!(log.take(), [10, 20, 45], "the second delay is twice as long");
     assert_eq!(events.kinds(), [EventKind::Failed("no".to_owned()), EventKind::TimedOut(ms(5))]);
     assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
+}
+
+/// Fault: a job that was dropped before an attempt began was over, without an event for its end.
+#[test]
+fn an_attempt_that_its_executor_drops_has_failed() {
+    for begins in [false, true] {
+        let (mut rig, held, events) = Rig::with_kept_futures();
+        let plan = rig.timers.after(ms(10)).key("key").retry(Backoff::new(ms(10)).attempts(3));
+        let job = plan.try_run_async(|_| pending::<Result<(), &str>>()).unwrap();
+        for time in [10, 20, 40] {
+            rig.play(time);
+            assert_eq!(rig.timers.snapshot().keys, 1);
+            let mut run = held.one();
+            assert!(!begins || poll(&mut run).is_pending());
+        }
+        let why = "Abandoned".to_owned();
+        assert_eq!(job.last_error().as_ref(), Some(&why));
+        let [dropped, gave_up] = [EventKind::Abandoned, EventKind::GaveUp(why)];
+        assert_eq!(events.kinds(), [dropped.clone(), dropped.clone(), dropped, gave_up]);
+        let snapshot = rig.timers.snapshot();
+        let left = (job.status(), snapshot.jobs, snapshot.keys, snapshot.in_flight);
+        assert_eq!(left, (Status::Finished, 0, 0, 0));
+    }
+}
+
+/// The next attempt is for the time of the one that was dropped. A periodic job keeps its schedule.
+#[test]
+fn after_an_attempt_that_was_dropped_the_next_knows_its_number_and_time() {
+    let ((mut rig, held, _), log) = (Rig::with_kept_futures(), Log::default());
+    let (backoff, time) = (Backoff::new(ms(10)), rig.clock.wall() + ms(100));
+    let logs = log.clone();
+    let job = move |run: &Run<'_>| {
+        logs.push((run.started(), run.attempt(), run.time()));
+        ready(Ok::<_, &str>(()))
+    };
+    let plan = rig.timers.every(ms(1000)).first_at(time).retry(backoff);
+    plan.try_run_async(job).unwrap();
+    for dropped in [100, 110] {
+        rig.play(dropped);
+        drop(held.one());
+    }
+    for begins in [130, 1100] {
+        rig.play(begins);
+        carry_out(held.one());
+    }
+    assert_eq!(log.take(), [(at(130), 3, Some(time)), (at(1100), 1, None)]);
 }
 
 type Attempt = fn(&Run<'_>) -> Result<(), &'static str>;
