@@ -344,7 +344,9 @@ impl Job {
     }
 
     /// Runs the job now, once, on this thread. The run is neither counted nor timed, and a panic is
-    /// passed on to the caller.
+    /// passed on to the caller. An error is [kept](JobHandle::last_error) and
+    /// [reported](EventKind::GaveUp). An async job is polled on this thread; if it reaches its
+    /// [limit](crate::OneShot::limit), in real time, that is its error.
     pub fn run(self) {
         let (service, id) = (&self.handle.service, self.handle.id);
         let single = RunFacts::single(id, self.deadline);
@@ -354,6 +356,9 @@ impl Job {
         self.work.call(&run, &mut result);
         if let Some(undelivered) = result.undelivered {
             service.report(run.job(), undelivered.0);
+        }
+        if let Some(error) = result.error {
+            run.job().fail(EventKind::GaveUp(error));
         }
     }
 }

@@ -14,15 +14,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) trait Work: Any + Send {
     /// Runs the work on this thread. Work that runs again, or that must not be dropped before the
     /// job is over, is put into `result`, even if it panics.
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         // The owner of a returned async job runs it.
-        if let Some(run) = self.call_async(run, result) {
-            result.error = block_on(run.future).err();
+        if let Some(RunFuture { future, limit }) = self.call_async(run, result) {
+            result.error = match (block_on(future, limit), limit) {
+                (None, Some(limit)) => Some(EventKind::TimedOut(limit).reason()),
+                (ended, _) => ended.and_then(Result::err),
+            };
         }
     }
 
@@ -64,8 +67,9 @@ pub(crate) struct RunFuture {
     pub(crate) limit: Option<Duration>,
 }
 
-/// Polls a future on this thread until it is ready.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+/// Polls a future on this thread until it is ready. `None` if it reaches the limit before, in real
+/// time.
+fn block_on<T>(future: impl Future<Output = T>, limit: Option<Duration>) -> Option<T> {
     struct Unpark(Thread);
 
     impl Wake for Unpark {
@@ -74,13 +78,18 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         }
     }
 
+    let end = limit.and_then(|limit| Instant::now().checked_add(limit));
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return Some(value);
+        }
+        match end.map(|end| end.saturating_duration_since(Instant::now())) {
+            Some(Duration::ZERO) => return None,
+            Some(left) => thread::park_timeout(left),
+            None => thread::park(),
         }
     }
 }

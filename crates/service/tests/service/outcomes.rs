@@ -2,10 +2,13 @@
 //! are futures, the test decides when each begins, so every order of events is possible without a
 //! second thread.
 
-use crate::common::{BlockedJob, Log, Rig, arrives, at, at_once, carry_out, ms, start_workers};
+use crate::common::{
+    BlockedJob, Log, Rig, arrives, at, at_once, carry_out, ms, returns, start_workers,
+};
+use std::future::pending;
 use std::sync::Arc;
 use std::thread;
-use wheelhouse_service::{ChangeError, Run, Status};
+use wheelhouse_service::{ChangeError, EventKind, Run, Status};
 
 #[test]
 fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
@@ -22,6 +25,21 @@ fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
     job.run();
     future.run();
     assert_eq!(log.take(), [100; 2]);
+}
+
+/// Fault: the error was lost, and the limit ignored.
+#[test]
+fn a_job_that_is_run_by_hand_keeps_its_limit_and_its_error() {
+    let (rig, events) = Rig::with_events();
+    let fails = rig.timers.after(ms(5)).try_run(|_| Err::<(), _>("no")).unwrap();
+    let waits = rig.timers.after(ms(5)).named("waits").limit(ms(1));
+    let waits = waits.run_async(|_| pending()).unwrap();
+    for (job, error) in [(fails, "no"), (waits, "ended at its limit of 1ms")] {
+        let returned = job.cancel().unwrap();
+        returns(|| returned.run());
+        assert_eq!(job.last_error().as_deref(), Some(error));
+        assert_eq!(events.kinds(), [EventKind::GaveUp(error.to_owned())]);
+    }
 }
 
 /// Bug B8: a refresh that loses the race against the expiry returns no error, and the session is
