@@ -3,6 +3,7 @@
 use super::Sleep;
 use crate::job::Repeat;
 use crate::plan::Periodic;
+use crate::time::Wall;
 use crate::{Moment, Reason};
 use futures_core::Stream;
 use std::future::poll_fn;
@@ -20,6 +21,8 @@ pub struct Interval {
     repeat: Repeat,
     /// When the next beat is due; `None` if there is none.
     next: Option<Moment>,
+    /// The wall-clock time that the first beat waits for.
+    wall: Option<Box<Wall>>,
     beats: u64,
 }
 
@@ -51,10 +54,21 @@ impl Stream for Interval {
     type Item = Result<Beat, Reason>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(deadline) = self.next else { return Poll::Ready(None) };
-        if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
-            self.next = None;
-            return Poll::Ready(Some(Err(reason)));
+        let Some(mut deadline) = self.next else { return Poll::Ready(None) };
+        loop {
+            if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
+                self.next = None;
+                return Poll::Ready(Some(Err(reason)));
+            }
+            let Some(wall) = &self.wall else { break };
+            let (clock, now) = (&*self.sleep.shards().clock, self.sleep.shards().now());
+            deadline = wall.estimated(clock);
+            if deadline <= now {
+                self.wall = None;
+                break;
+            }
+            let check_by = wall.check_by(deadline, now);
+            self.sleep.reset_to(Some(check_by));
         }
         self.beats += 1;
         let beat = Beat { number: self.beats, deadline, missed: self.repeat.missed };
@@ -80,6 +94,7 @@ impl Periodic<'_> {
     pub fn interval(self) -> Result<Interval, Reason> {
         let handle = self.options.handle.clone();
         let (first, repeat) = self.checked()?;
-        Ok(Interval { sleep: handle.sleep_until(first), repeat, next: Some(first), beats: 0 })
+        let sleep = handle.sleep_until(first.check_by(|| handle.now()));
+        Ok(Interval { sleep, repeat, next: Some(first.deadline), wall: first.wall, beats: 0 })
     }
 }

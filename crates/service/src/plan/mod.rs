@@ -349,12 +349,12 @@ impl Periodic<'_> {
         self
     }
 
-    /// Returns the first deadline and the rule for the next ones, for callers that count the
+    /// Returns when the first run is due and the rule for the next ones, for callers that count the
     /// periods themselves.
-    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat), Reason> {
+    pub(crate) fn checked(mut self) -> Result<(Due, Repeat), Reason> {
         let repeat = self.repeat()?;
         self.options.rare_options().rare = None;
-        Ok((self.options.check()?.0.deadline, repeat))
+        Ok((self.options.check()?.0, repeat))
     }
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::future::{DelayQueue, Delayed, Sleep, TimeoutError};
-use wheelhouse_service::{ChangeError, Missed, Reason, Run, Service, Stop};
+use wheelhouse_service::{ChangeError, Clock, Missed, Reason, Run, Service, Stop};
 
 const READY: Poll<Result<(), Reason>> = Poll::Ready(Ok(()));
 
@@ -107,6 +107,33 @@ fn what_waits_for_a_moment_is_ready_then_or_at_once() {
     let refused = |period| rig.timers.every(period).interval().err();
     assert_eq!(refused(ms(0)), Some(Reason::ZeroPeriod));
     assert_eq!(refused(Duration::from_micros(999)), Some(Reason::PeriodBelowTick(ms(1))));
+}
+
+/// Fault: the first beat came early if the wall clock was set back, and late if it was set forward.
+#[test]
+fn the_first_beat_of_an_interval_follows_the_wall_clock() {
+    let minute = Duration::from_secs(60);
+    for set_back in [true, false] {
+        let mut rig = Rig::new();
+        let first = rig.clock.wall() + 10 * minute;
+        let mut interval = rig.timers.every(HOUR).first_at(first).interval().unwrap();
+        let task = Task::default();
+        assert!(task.next(&mut interval).is_pending());
+        rig.clock.set_wall(if set_back { first - 20 * minute } else { first - minute / 2 });
+        let mut minutes = 0;
+        let beat = loop {
+            match task.next(&mut interval) {
+                Poll::Ready(beat) => break beat.unwrap().unwrap(),
+                Poll::Pending => rig.pass(minute),
+            };
+            minutes += 1;
+        };
+        assert_eq!((minutes, beat.number), (if set_back { 20 } else { 1 }, 1));
+        assert!(rig.clock.wall() >= first);
+        assert!(task.next(&mut interval).is_pending());
+        rig.pass(HOUR);
+        assert!(task.next(&mut interval).is_ready());
+    }
 }
 
 /// A waker owns a sleep, and another sleep stores that waker. Replacing the waker drops the first
