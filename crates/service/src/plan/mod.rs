@@ -330,8 +330,9 @@ impl Periodic<'_> {
         self
     }
 
-    /// Sets the first run to a point in time, see [`Handle::at`]. The following runs count from
-    /// there, by the clock of the service.
+    /// Sets the first run to a point in time, see [`When`]. The following runs count from there, by
+    /// the clock of the service. With a past time the first run is due at once, and is late: the
+    /// policy for [missed](Self::missed) periods applies.
     pub fn first_at(mut self, when: impl Into<When>) -> Self {
         self.options.first = when.into().due(self.options.handle.clock());
         self

@@ -15,6 +15,9 @@ const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration:
 /// When a job is to run: a [`Moment`] of the service's clock, an [`Instant`], or a [`SystemTime`].
 /// All three convert by [`Into`], as in `timers.at(Instant::now())`.
 ///
+/// A past time is due at once; whatever counts from it, such as periods and lateness, counts from
+/// that time. A time before the origin of the service's clock counts as the origin.
+///
 /// An `Instant` is converted by its distance from the present, so it works with any clock of the
 /// service.
 ///
@@ -33,13 +36,17 @@ pub enum When {
 }
 
 impl When {
-    /// The deadline, which is now if the time is past. `None` if it is out of range.
+    /// The deadline, which may be past. `None` if it is out of range.
     pub(crate) fn due(self, clock: &dyn Clock) -> Option<Due> {
         match self {
             Self::Moment(moment) => Some(Due::at(moment)),
             Self::Instant(instant) => {
-                let left = instant.saturating_duration_since(Instant::now());
-                clock.now().checked_add(left).map(Due::at)
+                let present = Instant::now();
+                let deadline = match instant.checked_duration_since(present) {
+                    Some(left) => clock.now().checked_add(left),
+                    None => Some(clock.now().saturating_sub(present - instant)),
+                };
+                deadline.map(Due::at)
             }
             Self::Time(time) => Due::at_time(clock, time),
         }
@@ -88,10 +95,12 @@ impl Due {
         Self { deadline, wall: None }
     }
 
-    /// Due at a wall-clock time, or now if that is past. `None` if it is out of range.
+    /// Due at a wall-clock time, which may be past. `None` if it is out of range.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
-        let left = time.duration_since(clock.wall()).unwrap_or_default();
-        let deadline = clock.now().checked_add(left)?;
+        let deadline = match time.duration_since(clock.wall()) {
+            Ok(left) => clock.now().checked_add(left)?,
+            Err(past) => clock.now().saturating_sub(past.duration()),
+        };
         let (least, most) = CHECK_INTERVAL;
         let check_interval = least + (most - least).mul_f64(fastrand::f64());
         let jitter_delay = Duration::ZERO;

@@ -1,13 +1,15 @@
 //! Calendar jobs, and jobs for a time of the wall clock. On a manual clock.
 
-use crate::common::{Log, Rig, at, at_once, carry_out, ms};
+use crate::common::{Log, Rig, at, at_once, carry_out, ms, poll};
 use std::future::ready;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, SystemTime};
+use std::task::Poll;
+use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{
     Backoff, Clock, EventKind, Handle, JobHandle, ManualClock, Moment, OnRule, Reason, Run,
-    Scheduler, Status,
+    Scheduler, Status, When,
 };
 
 const HOUR: u64 = 3600;
@@ -286,6 +288,44 @@ fn a_run_of_a_rule_that_is_tried_again_is_for_the_same_time() {
     rig.pass(Duration::from_secs(HOUR));
     let times = [None, Some(seconds(HOUR)), Some(seconds(2 * HOUR))];
     assert_eq!(log.take(), times);
+}
+
+/// When a job first runs: this long ago.
+type First = fn(&Rig, Duration) -> When;
+
+/// Fault: after a past `Instant`, the periods counted from the present. Those of an interval after
+/// a past `SystemTime` too.
+#[test]
+fn a_past_first_time_means_the_same_by_each_clock() {
+    let (minute, seconds) = (Duration::from_secs(60), Duration::from_secs);
+    let by_moment = |_: &Rig, past: Duration| at(3_600_000 - past.as_millis() as u64).into();
+    let by_time = |rig: &Rig, past| (rig.clock.wall() - past).into();
+    let by_instant = |_: &Rig, past: Duration| (Instant::now() - past).into();
+    let firsts: [First; 3] = [by_moment, by_time, by_instant];
+    for first in firsts {
+        let mut rig = Rig::new();
+        rig.clock.set(at(3_600_000));
+        let plan = || rig.timers.every(minute).slack(ms(0)).first_at(first(&rig, seconds(90)));
+        let (job, mut interval) = (plan().run(|_| ()).unwrap(), plan().interval().unwrap());
+        let mut beat = || poll(&mut pin!(interval.tick()));
+        assert!(beat().is_pending());
+        rig.scheduler.poll(rig.clock.now());
+        assert_eq!((job.runs(), beat().is_ready()), (1, true));
+        // The clock of an `Instant` advances during the test.
+        let left = job.remaining().unwrap();
+        assert!((seconds(5)..=seconds(30)).contains(&left), "{left:?}");
+        assert!(beat().is_pending());
+        rig.pass(minute / 2);
+        let Poll::Ready(Some(Ok(second))) = beat() else { panic!("it is due") };
+        assert_eq!((job.runs(), second.missed), (2, 1));
+    }
+    // The origin is the first moment.
+    let mut rig = Rig::new();
+    rig.clock.set(at(90_000));
+    let plan = rig.timers.every(minute).slack(ms(0));
+    let job = plan.first_at(rig.clock.wall() - 3 * minute).run(|_| ()).unwrap();
+    rig.pass(ms(0));
+    assert_eq!((job.runs(), job.remaining()), (1, Some(seconds(30))));
 }
 
 /// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
