@@ -399,8 +399,9 @@ impl<W: ?Sized> JobState<W> {
             rare.failed = 0;
             return None;
         }
-        let at = ended.checked_add(retry.wait(rare.failed))?;
-        self.ticks.reaches(at).then_some(at)
+        // The failure was reported as one that is retried, so a retry follows, if only at the end
+        // of time.
+        Some(ended.saturating_add(retry.wait(rare.failed)).min(self.ticks.latest()))
     }
 
     /// The earlier of a retry and the next run of the schedule. If that is the retry, the schedule

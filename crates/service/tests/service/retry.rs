@@ -151,6 +151,17 @@ fn after_an_attempt_that_was_dropped_the_next_knows_its_number_and_time() {
     assert_eq!(log.take(), [(at(130), 3, Some(time)), (at(1100), 1, None)]);
 }
 
+/// Fault: no retry followed, although the failure was reported as one that is retried.
+#[test]
+fn a_retry_out_of_range_is_at_the_end_of_time() {
+    let (mut rig, events) = Rig::with_events();
+    let backoff = Backoff::new(Duration::MAX).cap(Duration::MAX);
+    let job = rig.timers.after(ms(10)).retry(backoff).try_run(|_| Err::<(), _>("no")).unwrap();
+    rig.play(1000);
+    assert_eq!(events.kinds(), [EventKind::Failed("no".to_owned())]);
+    assert_eq!((job.status(), rig.scheduler.stop().len()), (Status::Pending, 1));
+}
+
 type Attempt = fn(&Run<'_>) -> Result<(), &'static str>;
 
 /// Fault: the first three were told as failures that are retried, and the end of the tries was not
