@@ -59,8 +59,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     pub(crate) fn resume(&mut self, id: Id, clock: &dyn Clock) -> Result<(), ChangeError> {
+        let runs = self.stage.runs();
+        let job = self.full_state(id)?;
+        if !runs {
+            return Err(ChangeError::Stopped);
+        }
         // Unless a run that was requested for now has a timer, or is due.
-        if self.full_state(id)?.resume() && self.is_off(id) {
+        if job.resume() && self.is_off(id) {
             self.resume_timer(id.index(), clock);
         }
         Ok(())

@@ -1,12 +1,18 @@
 //! Pausing one job, pausing all jobs, and extra runs.
 
-use crate::common::{Log, Rig, at, at_once, carry_out, each_second, ms, poll};
+use crate::common::{
+    BlockedJob, HOUR, Log, Rig, at, at_once, carry_out, each_second, ms, poll, start_workers,
+    wait_until,
+};
 use crossbeam_channel::unbounded;
 use std::future::ready;
 use std::pin::pin;
 use std::task::Poll;
+use std::thread;
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status};
+use wheelhouse_service::{
+    Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status, Stop,
+};
 
 /// An action on a job, or on all jobs.
 type Act = fn(&Rig, &JobHandle);
@@ -137,6 +143,21 @@ fn what_is_paused_is_given_back_by_a_stop() {
         let stopped = rig.scheduler.stop();
         assert_eq!((stopped.len(), jobs.map(|job| job.status())), (2, [Status::Stopped; 2]));
     }
+}
+
+/// Fault: a resume was accepted.
+#[test]
+fn a_job_that_waits_for_a_stop_can_be_neither_paused_nor_resumed() {
+    let (service, timers) = start_workers(2);
+    let held = BlockedJob::start(&timers);
+    let job = timers.every(HOUR).run(|_| ()).unwrap();
+    job.pause().unwrap();
+    let other = timers.after(HOUR).named("other").run(|_| ()).unwrap();
+    let stop = thread::spawn(move || service.stop(Stop::Wait));
+    wait_until(|| other.status() == Status::Stopped);
+    assert_eq!([job.pause(), job.resume()], [Err(ChangeError::Stopped); 2]);
+    held.release();
+    assert_eq!(stop.join().unwrap().jobs.len(), 2);
 }
 
 #[test]
