@@ -67,7 +67,7 @@ impl Scheduler {
     /// as a job that is due earlier. For an event loop that sleeps in a system call. It is called
     /// at most once for each time that the loop sleeps.
     pub fn set_waker(&mut self, waker: Waker) {
-        self.driver.timers.shards().signal.set_waker(waker);
+        self.driver.timers.shards().signal.set_waker(Some(waker));
     }
 
     /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
@@ -151,6 +151,8 @@ impl Scheduler {
         let mut jobs = give_back(timers, true, StopStage::Closed);
         close_ready(timers);
         jobs.extend(give_back(timers, true, StopStage::Over));
+        // Handles may be kept much longer.
+        timers.shards().signal.set_waker(None);
         jobs
     }
 }

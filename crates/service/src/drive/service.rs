@@ -76,7 +76,7 @@ impl Service {
             let pool = Arc::clone(&pool);
             move || pool.wake_leader()
         });
-        timers.shards().signal.set_waker(Arc::clone(&waker));
+        timers.shards().signal.set_waker(Some(Arc::clone(&waker)));
         let by_hand = timers.clock().watch(&waker);
         let mut service = Self { timers, pool, threads: Vec::new() };
         for (number, parker) in parkers.into_iter().enumerate() {

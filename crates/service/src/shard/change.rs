@@ -2,8 +2,7 @@
 
 use super::handover::{ShardWork, TakenJob, TakenWork};
 use super::state::{
-    Body, DynTimer, JobIndex, Other, ShardState, Slot, StopStage, TimerState, cancel_timer,
-    default_wheel,
+    Body, JobIndex, Other, ShardState, Slot, StopStage, TimerState, cancel_timer, default_wheel,
 };
 use crate::error::ChangeError;
 use crate::job::{Ending, Id};
@@ -186,12 +185,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Begins a stage of a stop, and removes the jobs that will not run: for a drain those without
     /// a last run; otherwise all that wait for their time, and with `due` those whose runs were
     /// handed out and have not begun. Limits of runs stay as long as there are threads. If no
-    /// further timer will be in the wheel, it is returned too, to be dropped without the lock.
+    /// further timer will be in the wheel, it is returned too, with the memory of the jobs, to be
+    /// dropped without the lock.
     pub(super) fn take_back(
         &mut self,
         due: bool,
         stage: StopStage,
-    ) -> (Vec<TakenJob<W>>, Option<Box<DynTimer>>) {
+    ) -> (Vec<TakenJob<W>>, impl Sized + use<W>) {
         debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| match stage {
@@ -220,7 +220,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             wheel.as_deref().is_none_or(|wheel| wheel.is_empty()),
             "a job that is left has a timer"
         );
+        let arenas = is_last.then(|| self.shrink_arenas());
         self.find_next();
-        (taken, wheel)
+        (taken, (wheel, arenas))
     }
 }

@@ -30,11 +30,16 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Removes the memory that no job needs, and returns it to be dropped without the lock. O(n)
     /// for n entries.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
+        let wheel = self.own_wheel.then(|| self.renew_wheel());
+        (wheel, self.shrink_arenas())
+    }
+
+    /// The same, but the wheel keeps its memory.
+    pub(super) fn shrink_arenas(&mut self) -> impl Sized + use<W> {
         self.storm_ended = false;
         self.prune_deferred();
-        let wheel = self.own_wheel.then(|| self.renew_wheel());
         self.find_next();
-        (wheel, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
+        (self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
 
     /// Moves all timers into a new wheel, in order, and returns the old one.

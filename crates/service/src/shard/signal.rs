@@ -22,8 +22,8 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    pub(crate) fn set_waker(&self, waker: Waker) {
-        let former = self.waker.lock().replace(waker);
+    pub(crate) fn set_waker(&self, waker: Option<Waker>) {
+        let former = std::mem::replace(&mut *self.waker.lock(), waker);
         // Without the lock: its destructor is the user's code.
         drop(former);
     }

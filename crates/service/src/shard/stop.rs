@@ -124,13 +124,16 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         if stage != StopStage::Draining {
             self.closed.store(true, Ordering::SeqCst);
         }
-        let (mut taken, mut wheels) = (Vec::new(), Vec::new());
+        let (mut taken, mut memory) = (Vec::new(), Vec::new());
         self.with_all(|state| {
-            let (jobs, wheel) = state.take_back(due, stage);
+            let (jobs, its_memory) = state.take_back(due, stage);
             taken.extend(jobs);
-            wheels.push(wheel);
+            memory.push(its_memory);
         });
         taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
+        if stage.is_over() {
+            self.keys.shrink();
+        }
         taken
     }
 

@@ -183,6 +183,22 @@ fn compact_releases_what_jobs_that_are_gone_have_left() {
     assert!(left.bytes_current < 10_000, "{left:?}");
 }
 
+/// Fault: a handle that was kept after a stop kept the memory of all jobs, and the waker.
+#[test]
+fn a_stop_releases_the_memory_of_the_jobs_and_the_waker() {
+    let (mut rig, held) = (Rig::new(), Arc::new(()));
+    let waker = Arc::clone(&held);
+    rig.scheduler.set_waker(Arc::new(move || drop(Arc::clone(&waker))));
+    let Rig { scheduler, timers, .. } = rig;
+    let left = measure(|| {
+        (0..100_000).for_each(|n| drop(one_shot(&timers, n)));
+        (0..10_000).for_each(|n| drop(keyed(&timers, n)));
+        assert_eq!(scheduler.stop().len(), 110_000);
+    });
+    assert!(left.bytes_current < 10_000, "{left:?}");
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
 /// Nearly all of 200,000 jobs are cancelled. The remaining jobs keep their handles, their order and
 /// their times.
 fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
