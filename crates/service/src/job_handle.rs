@@ -35,8 +35,8 @@ impl JobHandle {
         Self { service, id, info }
     }
 
-    /// The number of the job, which is unique within its service and starts at 1. The jobs that one
-    /// thread schedules are numbered in the order of scheduling.
+    /// The number of the job, which is unique within its service. The jobs that one thread
+    /// schedules are numbered in the order of scheduling, with gaps.
     pub fn number(&self) -> u64 {
         self.id.number.get()
     }

@@ -79,7 +79,9 @@ const RETRY: Duration = Duration::from_secs(60);
 ///
 /// No time has two runs. If the wall clock is set back, the rule is asked only for times after that
 /// of the last run, and a run that is pending stays the next one. A run that the caller
-/// [moved](JobHandle::refresh) is an additional run: it replaces none that the rule names.
+/// [moved](JobHandle::refresh) has no time of the rule. When it begins, the rule is asked for the
+/// next time. So a run that was moved to an earlier time is an additional run. If it was moved to a
+/// later time, the times before that have no run.
 ///
 /// The job ends when the rule has no further time, after [`times(n)`](Self::times) runs, or when a
 /// run calls [`Run::end`]. A rule without a time in the future is refused:
