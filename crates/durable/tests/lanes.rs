@@ -46,6 +46,28 @@ fn catching_up_has_a_rate() {
     assert!(claims < 100, "{claims} claims");
 }
 
+/// The rate bounds a burst too, although each claim finds one job: the next occurrence appears when
+/// the run before it has ended.
+#[test]
+fn a_burst_has_the_rate() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    let burst = producer.every(secs(1)).unwrap().missed(Missed::Burst);
+    burst.key("a").schedule_bytes(SYNC, "").unwrap();
+    producer.stop();
+    world.clock.advance(secs(1_000));
+    let timers = world.builder(both()).catch_up_rate(20).start(world.store.clone()).unwrap();
+    let begin = timers.now().unwrap();
+    wait_until("a tenth of the burst is run", || {
+        let elapsed = timers.now().unwrap().saturating_since(begin);
+        let started = timers.snapshot().counts.started;
+        let allowed = elapsed.as_millis() / 50 + 4;
+        assert!(u128::from(started) <= allowed, "{started} after {elapsed:?}");
+        world.pass(millis(10));
+        started >= 100
+    });
+}
+
 /// The store refuses the claims of closures only, for good or for the moment. Async handlers are
 /// called nevertheless, and their claims begin runs. The pauses between the refused claims grow.
 #[test]

@@ -1,5 +1,6 @@
 //! The claims of a lane, and the rate at which a backlog is worked off.
 
+use super::MOST_IN_CLAIM;
 use crate::lease::Lane;
 use crate::store::{Kinds, Next};
 use crate::timers::Shared;
@@ -40,13 +41,18 @@ impl LaneClaims {
     }
 }
 
+/// A job, in the unit of [`Rate`]: the rate times a nanosecond. In a coarser unit, what is earned
+/// in a short time would be rounded down to nothing.
+const JOB: i64 = 1_000_000_000;
+
 /// A token bucket of late jobs: a number a second, and at most a tenth of a second's worth at once.
-/// Jobs that are not late use no tokens and are not delayed by the rate. But jobs are handed out by
-/// due time, so they come after the late jobs.
+/// Jobs that are not late use no tokens. But jobs are handed out by due time, so they come after
+/// the late jobs. A claim that expects no late job may find up to [`MOST_IN_CLAIM`], which are then
+/// paid off before the next claim.
 pub(super) struct Rate {
     a_second: u32,
-    /// In thousandths of a job.
-    saved: u64,
+    /// Negative if more late jobs were taken than the rate allows.
+    saved: i64,
     last: Option<Moment>,
 }
 
@@ -56,22 +62,25 @@ impl Rate {
     }
 
     /// The size of the bucket: a tenth of a second's worth, and at least one job.
-    fn most(&self) -> u64 {
-        (u64::from(self.a_second) * 100).max(1_000)
+    fn most(&self) -> i64 {
+        (i64::from(self.a_second) * JOB / 10).max(JOB)
     }
 
-    pub(super) fn allowed(&mut self, now: Moment) -> usize {
-        let since = self.last.map_or(Duration::from_secs(1), |last| now.saturating_since(last));
+    /// Returns the most jobs that the next claim may lease. `is_late`: its first job is late.
+    pub(super) fn allowed(&mut self, now: Moment, is_late: bool) -> usize {
+        let since = self.last.map_or(Duration::MAX, |last| now.saturating_since(last));
         self.last = Some(now);
-        let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX).min(1_000_000);
-        let earned = micros * u64::from(self.a_second) / 1_000;
-        self.saved = (self.saved + earned).min(self.most());
-        usize::try_from(self.saved / 1_000).unwrap_or(usize::MAX)
+        let nanos = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX).min(JOB);
+        self.saved = (self.saved + nanos * i64::from(self.a_second)).min(self.most());
+        match is_late || self.saved < 0 {
+            true => usize::try_from(self.saved / JOB).unwrap_or(0),
+            false => MOST_IN_CLAIM,
+        }
     }
 
     pub(super) fn took(&mut self, late: usize) {
-        let late = u64::try_from(late).unwrap_or(u64::MAX);
-        self.saved = self.saved.saturating_sub(late.saturating_mul(1_000));
+        let late = i64::try_from(late).unwrap_or(i64::MAX);
+        self.saved = self.saved.saturating_sub(late.saturating_mul(JOB));
     }
 }
 
@@ -86,12 +95,25 @@ mod tests {
             let mut rate = Rate::new(a_second);
             let taken: usize = (0..10_000 / step)
                 .map(|n| {
-                    let allowed = rate.allowed(Moment::from_nanos(n * step * 1_000_000));
+                    let allowed = rate.allowed(Moment::from_nanos(n * step * 1_000_000), true);
                     rate.took(allowed);
                     allowed
                 })
                 .sum();
             assert!(expected.contains(&taken), "{taken} in ten seconds, {a_second} a second");
         }
+    }
+
+    /// A claim that finds more late jobs than expected is paid off before the next claim, even if
+    /// the claimer asks for it very often.
+    #[test]
+    fn what_was_taken_beyond_the_rate_is_paid_off() {
+        let (mut rate, at) = (Rate::new(10), |micros: u64| Moment::from_nanos(micros * 1_000));
+        rate.allowed(at(0), true);
+        rate.took(512);
+        let mut asks = (1..1_000_000).map(|n| n * 90);
+        let paid_off = asks.find(|micros| rate.allowed(at(*micros), false) > 0);
+        // The first was saved.
+        assert_eq!(paid_off.map(|micros| micros / 100_000), Some(511));
     }
 }

@@ -263,8 +263,7 @@ impl Claimer {
         let its = &self.lanes[lane];
         let Some(room) = shared.flight.room(its.lane) else { return Ok(None) };
         let is_late = its.is_late(asked);
-        let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked));
-        let allowed = if is_late { allowed } else { MOST_IN_CLAIM };
+        let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked, is_late));
         if allowed == 0 {
             return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }

@@ -141,7 +141,10 @@ impl Builder {
 
     /// Sets the most jobs per second that are handed out more than a second late: no limit by
     /// default. This protects what the handlers depend on from a backlog after downtime. The rate
-    /// must exceed that of new jobs, or the backlog grows.
+    /// must exceed that of new jobs and retries, or the backlog grows.
+    ///
+    /// It holds on average. A claim that expects no late job may find up to 512, for example
+    /// retries that are due at one time. Then no job is handed out until the rate allows the next.
     pub fn catch_up_rate(mut self, jobs_a_second: u32) -> Self {
         self.settings.catch_up_rate = Some(jobs_a_second);
         self
