@@ -42,7 +42,8 @@
 //! * **The epoch** of the data is a random number, drawn when the queue is created, which each call
 //!   contains. If the data were replaced, the next commit or claim of each connection fails once,
 //!   and its message names the cause. Reads and all later calls use the new data.
-//! * **A full server** (`maxmemory`) refuses new jobs. Stored jobs still begin and end.
+//! * **A full server** (`maxmemory`) refuses new jobs. Stored jobs still begin and end, also in
+//!   programs that start then.
 //! * **Waiting programs are woken** by a message when a job is due before all others of its kind.
 //!
 //! # Server settings

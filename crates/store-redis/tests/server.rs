@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::connection;
+use common::{ask, connection};
 use redis::Commands;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -62,6 +62,23 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
     let rows = rows(&mut store);
     assert!(rows.iter().all(|row| row.payload.len() == 50_000));
     assert_eq!(rows.len(), acknowledged - 1);
+}
+
+/// A program that starts on a full server runs and cancels jobs, which frees memory.
+#[test]
+fn a_program_starts_on_a_full_server() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let mut before = RedisStore::connect(&server.url(), "a").unwrap();
+    before.commit(&[put("a", 0), put("b", 0)]).unwrap();
+    for command in [&["SCRIPT", "FLUSH"][..], &["CONFIG", "SET", "maxmemory", "1"]] {
+        ask::<()>(&server, command);
+    }
+    let mut store = RedisStore::connect(&server.url(), "a").expect("its queue exists");
+    assert_eq!(one(&mut store, cancel("a")), Outcome::Cancelled);
+    let leased = claim(&mut store).remove(0);
+    assert_eq!(one(&mut store, ack(&leased)), Outcome::Done);
+    let error = refusal(&server.url(), "new");
+    assert!(error.to_string().contains("raise maxmemory"), "{error}");
 }
 
 /// Lost data are reported once, to a commit or a claim. Then the store continues, and its numbers

@@ -3,7 +3,9 @@
 -- the row of the empty key of a new queue, the length of the longest body in a row.
 local meta, jobs, bodies, dead, states = unpack(KEYS)
 local sub = string.sub
-if redis.call('HSETNX', meta, 'format', ARGV[1]) == 1 then
+-- A full server refuses a write, also one that would change nothing.
+if not redis.call('HGET', meta, 'format') then
+    redis.call('HSET', meta, 'format', ARGV[1])
     redis.call('HSETNX', jobs, '', ARGV[2])
 end
 local format, last, epoch = unpack(redis.call('HMGET', meta, 'format', 'last', 'epoch'))
