@@ -44,24 +44,33 @@ fn a_caller_that_is_alone_commits_its_own_change() {
 
 #[test]
 fn a_stop_waits_for_a_caller_that_commits() {
-    let world = World::new();
-    let durable = world.start_faulty(Handlers::new());
-    let timers = durable.timers();
-    let closed = world.faults.gate.lock();
-    thread::scope(|scope| {
-        let caller = scope.spawn(|| timers.after(MINUTE).schedule_bytes(KIND, ""));
-        wait_until("the commit begins", || world.faults.commits() == [1]);
-        let stops = scope.spawn(|| {
-            durable.stop();
-            world.store.len()
+    let one = |timers: &Timers| timers.after(MINUTE).schedule_bytes(KIND, "").map(drop);
+    let together = |timers: &Timers| {
+        let put = timers.after(MINUTE).put(KIND, "").unwrap();
+        timers.schedule_all([put]).map(drop)
+    };
+    for schedule in [one, together as fn(&Timers) -> Result<(), Error>] {
+        let world = World::new();
+        let durable = world.start_faulty(Handlers::new());
+        let timers = durable.timers();
+        let closed = world.faults.gate.lock();
+        thread::scope(|scope| {
+            let caller = scope.spawn(|| schedule(&timers));
+            wait_until("the commit begins", || world.faults.commits() == [1]);
+            let (sender, stopped) = unbounded();
+            scope.spawn(move || {
+                durable.stop();
+                sender.send(()).unwrap();
+            });
+            wait_until("the stop begins", || timers.is_stopped());
+            assert!(stopped.recv_timeout(millis(100)).is_err(), "the stop waits");
+            drop(closed);
+            receive(&stopped);
+            assert_eq!(world.store.len(), 1, "stored when the stop has returned");
+            caller.join().unwrap().unwrap();
         });
-        wait_until("the stop begins", || timers.is_stopped());
-        drop(closed);
-        assert_eq!(stops.join().unwrap(), 1, "stored when the stop has returned");
-        caller.join().unwrap().unwrap();
-    });
-    let refused = timers.after(MINUTE).schedule_bytes(KIND, "");
-    assert!(matches!(refused, Err(Error::Stopped)));
+        assert!(matches!(schedule(&timers), Err(Error::Stopped)));
+    }
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Drop for Committer {
 /// Commits a batch, and passes on the outcomes. Returns the changes to retry.
 fn commit(queue: &Queue, batch: Vec<Pending>) -> Vec<Pending> {
     let (changes, recipients): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-    match queue.commit(&changes, None) {
+    match queue.commit(&changes) {
         Ok(outcomes) => {
             recipients.into_iter().zip(outcomes).for_each(|(its, outcome)| its.tell(outcome));
             Vec::new()

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::observe::{Reporter, count};
 use crate::store::{Change, Key, Outcome, Store, StoreError};
-use parking_lot::{Condvar, FairMutex, Mutex};
+use parking_lot::{Condvar, FairMutex, FairMutexGuard, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -221,27 +221,38 @@ impl Queue {
         }
         inner.led = true;
         drop(inner);
-        let outcomes = self.commit(std::slice::from_ref(change), Some(Turn(self)));
+        let (change, turn) = (std::slice::from_ref(change), Some(Turn(self)));
+        let outcomes = self.commit_on(self.store.lock(), change, turn);
         Some(outcomes.map(|outcomes| outcomes[0]).map_err(Error::from))
     }
 
     /// Commits changes of a caller on its own thread, all or none, without waiting for others.
     pub(crate) fn commit_together(&self, changes: &[Change]) -> Result<Vec<Outcome>, Error> {
-        if self.is_closed() || self.is_forked() {
+        if self.is_forked() {
             return Err(Error::Stopped);
         }
-        Ok(self.commit(changes, None)?)
+        let store = self.store.lock();
+        // With the connection, for which a stop waits when the queue is closed.
+        if self.is_closed() {
+            return Err(Error::Stopped);
+        }
+        Ok(self.commit_on(store, changes, None)?)
     }
 
     /// Commits changes, and counts their effects or reports the failure.
-    pub(super) fn commit(
+    pub(super) fn commit(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.commit_on(self.store.lock(), changes, None)
+    }
+
+    fn commit_on(
         &self,
+        mut store: FairMutexGuard<'_, Box<dyn Store>>,
         changes: &[Change],
         turn: Option<Turn<'_>>,
     ) -> Result<Vec<Outcome>, StoreError> {
-        let committed = carry_out(&self.reporter, &mut **self.store.lock(), changes);
+        let committed = carry_out(&self.reporter, &mut **store, changes);
         // The connection is free before an observer is called, which may wait for the committer.
-        drop(turn);
+        drop((store, turn));
         let outcomes = committed.inspect_err(|error| self.reporter.report_failure(error))?;
         changes.iter().zip(&outcomes).for_each(|(change, outcome)| self.count(change, *outcome));
         Ok(outcomes)

@@ -187,6 +187,8 @@ impl Durable {
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { timers, committer, claimer } in self.shards.drain(..) {
             committer.join().unwrap_or_default();
+            // A caller that commits by itself has it until its changes are durable.
+            drop(timers.shared().store.lock());
             timers.shared().flight.tell(Message::Over);
             claimer.into_iter().for_each(|(thread, _)| thread.join().unwrap_or_default());
         }
