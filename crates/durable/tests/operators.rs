@@ -129,6 +129,23 @@ fn jobs_are_listed_by_prefix_kind_and_state() {
     timers.go();
 }
 
+/// Otherwise `count` would not return while an error lasts.
+#[test]
+fn a_list_of_jobs_ends_after_an_error() {
+    let world = World::new();
+    let timers = world.start_faulty(Handlers::new());
+    wait_all((0..40).map(|_| timers.after(MINUTE).submit_bytes(KIND, "")));
+    let mut jobs = timers.jobs();
+    assert!(jobs.next().unwrap().is_ok());
+    world.faults.down(true);
+    let read: Vec<_> = jobs.by_ref().take(100).collect();
+    let failed = read.iter().filter(|job| job.is_err()).count();
+    assert_eq!((read.len(), failed), (32, 1), "the rest of the page, and the error");
+    world.faults.down(false);
+    assert!(jobs.next().is_none());
+    assert_eq!(timers.jobs().count(), 40);
+}
+
 /// A pause applies to this program and to others, also to leased jobs that wait for a worker. Other
 /// kinds continue.
 #[test]

@@ -37,7 +37,7 @@ impl JobState {
 
 /// An iterator over the jobs of all stores, made by [`Timers::jobs`]. It reads pages of 32 rows
 /// and returns those that match: O(n) in time, one page in memory. It may or may not see changes
-/// that are made while it runs.
+/// that are made while it runs. It ends after an error.
 #[must_use = "nothing is read until it is iterated"]
 pub struct Jobs<'t> {
     timers: &'t Timers,
@@ -110,7 +110,6 @@ impl Jobs<'_> {
     }
 }
 
-/// After an error, the next call reads the same page again.
 impl Iterator for Jobs<'_> {
     type Item = Result<Entry, Error>;
 
@@ -122,7 +121,10 @@ impl Iterator for Jobs<'_> {
             match self.read() {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(error) => return Some(Err(error)),
+                Err(error) => {
+                    self.shard = self.timers.shards.len();
+                    return Some(Err(error));
+                }
             }
         }
     }
