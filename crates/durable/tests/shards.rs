@@ -143,6 +143,31 @@ fn a_store_is_opened_as_the_shard_that_it_is() {
     assert!(error.to_string().contains("no stores"), "{error}");
 }
 
+/// A refusal changes no store, so that the mistake can be corrected.
+#[test]
+fn a_store_that_is_named_twice_is_not_marked() {
+    let (world, [a, b, _]) = three();
+    refused(&[a.clone(), a.clone()], "each once");
+    refused(&[b.clone(), a.clone(), a.clone()], "each once");
+    assert_eq!((rows(&a), rows(&b)), (0, 0));
+    drop(start(&world, &[b, a.clone()]));
+    refused(&[a.clone(), a.clone()], "shard 2 of 2 was opened as shard 1 of 2");
+    assert_eq!(rows(&a), 1, "its number was there before");
+}
+
+#[test]
+fn a_paused_store_becomes_a_shard() {
+    let (world, stores) = three();
+    let pauses = (0..40).map(|n| Change::pause(Some(&format!("{n}/1"))).unwrap());
+    let pauses: Vec<_> = pauses.chain([Change::pause(None).unwrap()]).collect();
+    stores[0].clone().commit(&pauses).unwrap();
+    let timers = start(&world, &stores);
+    assert!(timers.resume_all().unwrap(), "it stays paused");
+    schedule_forty(&timers);
+    world.clock.advance(secs(60));
+    wait_acked(&timers, 40);
+}
+
 /// While a store is unreachable, also when the program starts, calls for its keys fail and its jobs
 /// wait. Those of the other store run.
 #[test]

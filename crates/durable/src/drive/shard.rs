@@ -25,7 +25,7 @@ impl ShardNumber {
     fn check(self, store: &mut dyn Store) -> Result<bool, StoreError> {
         match said(store)? {
             None if self.of == 1 => Ok(false),
-            None if count(store)? == 0 => Ok(true),
+            None if !has_jobs(store)? => Ok(true),
             // Another program has marked it since.
             None if said(store)?.is_some() => Ok(false),
             None => Err(StoreError::Refused(format!(
@@ -48,14 +48,16 @@ impl ShardNumber {
         StoreError::Unavailable(why.into())
     }
 
-    /// Writes the shard number to a store that has none.
-    fn mark(self, store: &mut dyn Store) -> Result<(), StoreError> {
+    /// Writes the shard number to a store that has none. Returns `true` if it did.
+    fn mark(self, store: &mut dyn Store) -> Result<bool, StoreError> {
+        let mut is_marked = false;
         if said(store)?.is_none() {
             // If another program was first, its row stays.
             let row = Put::reserved(key(), SHARD, self.text().into_bytes());
-            store.commit(&[Change::Put(row)])?;
+            is_marked = store.commit(&[Change::Put(row)])? == [Outcome::Done];
         }
-        self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
+        let found = said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned());
+        self.compare(&found).map(|()| is_marked)
     }
 
     fn compare(self, found: &str) -> Result<(), StoreError> {
@@ -64,7 +66,7 @@ impl ShardNumber {
         }
         Err(StoreError::Refused(format!(
             "a store that is {found} was opened as {}: start with all the stores that it belongs \
-             to, in the same order in every program",
+             to, each once, in the same order in every program",
             self.text()
         )))
     }
@@ -88,9 +90,18 @@ fn said(store: &mut dyn Store) -> Result<Option<String>, StoreError> {
     Ok(store.find(&key())?.and_then(|row| row.shard()))
 }
 
-/// Counts rows, up to two, and dead letters, up to one. A shard has a row with its number.
-fn count(store: &mut dyn Store) -> Result<usize, StoreError> {
-    Ok(store.scan(None, 2)?.len() + store.dead(None, 1)?.len())
+/// Returns `true` if a store has a job or a dead letter. Other rows are pauses, and the number of a
+/// shard.
+fn has_jobs(store: &mut dyn Store) -> Result<bool, StoreError> {
+    let mut after = None;
+    loop {
+        let page = store.scan(after.as_ref(), 32)?;
+        let Some(last) = page.last() else { return Ok(!store.dead(None, 1)?.is_empty()) };
+        if !page.iter().all(|row| row.key.is_reserved()) {
+            return Ok(true);
+        }
+        after = Some(last.key.clone());
+    }
 }
 
 fn key() -> Key {
@@ -111,7 +122,7 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sto
     for (shard, store) in (0..).zip(&mut stores) {
         let answer = reached(number(shard).check(store))?;
         if let Ok(false) = answer {
-            used |= reached(count(store))?.is_ok_and(|rows| rows > 1);
+            used |= reached(has_jobs(store))?.unwrap_or(false);
         }
         answers.push(answer);
     }
@@ -121,18 +132,39 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sto
     if of == 1 {
         return Ok(stores.into_iter().map(|store| (store, None)).collect());
     }
-    let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
+    let marked = mark_all(&mut stores, answers)?;
+    let asked = (0..).zip(stores).zip(marked).map(|((shard, store), marked)| {
         let number = number(shard);
-        // It may have become unreachable since.
-        let marked = match answer {
-            Ok(is_new) => reached(number.mark(&mut store))?.map(|()| is_new),
-            Err(error) => Err(error),
-        };
         let (is_asked, is_lost) = (marked.is_ok(), marked.is_ok_and(|is_new| is_new && used));
         let shard = OneOfSeveral { store, number, is_asked, has_failed: false, used };
-        Ok((Box::new(shard) as Box<dyn Store>, is_lost.then(|| number.lost())))
+        (Box::new(shard) as Box<dyn Store>, is_lost.then(|| number.lost()))
     });
-    asked.collect()
+    Ok(asked.collect())
+}
+
+/// Marks the stores that could be read. Returns whether each is newly marked. If one refuses, for
+/// example because it is named twice, removes the new marks.
+fn mark_all(
+    stores: &mut [Box<dyn Store>],
+    answers: Vec<Result<bool, StoreError>>,
+) -> Result<Vec<Result<bool, StoreError>>, StoreError> {
+    let (of, mut marked) = (stores.len(), Vec::with_capacity(stores.len()));
+    for (shard, answer) in (0..).zip(answers) {
+        let mark = |_| ShardNumber { shard, of }.mark(&mut stores[shard]);
+        // It may have become unreachable since.
+        match reached(answer.and_then(mark)) {
+            Ok(answer) => marked.push(answer),
+            Err(refused) => {
+                let is_new = |marked: &Result<bool, _>| matches!(marked, Ok(true));
+                for (store, _) in stores.iter_mut().zip(marked).filter(|its| is_new(&its.1)) {
+                    // If it fails, the refusal is still the error to return.
+                    store.commit(&[Change::Cancel { key: key() }]).map(drop).unwrap_or_default();
+                }
+                return Err(refused);
+            }
+        }
+    }
+    Ok(marked)
 }
 
 /// Separates transient errors of a store, after which it may be called again.
@@ -159,8 +191,8 @@ struct OneOfSeveral {
 impl OneOfSeveral {
     fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
         if !self.is_asked {
-            let is_new = self.number.check(&mut self.store)?;
-            self.number.mark(&mut self.store)?;
+            self.number.check(&mut self.store)?;
+            let is_new = self.number.mark(&mut self.store)?;
             self.is_asked = true;
             if is_new && self.used {
                 // Returned once: the next call is carried out.
