@@ -54,7 +54,13 @@ async fn set_numbers(client: &Client) -> Result<()> {
 
 /// The format of the tables. Fails if this version does not know it.
 async fn format(client: &Client) -> Result<u32> {
-    let row = one(client, "SELECT format FROM wheelhouse.meta").await?;
+    let format = client.query_typed("SELECT format FROM wheelhouse.meta", &[]).await;
+    let rows = format.map_err(store_error)?;
+    let row = rows.first().ok_or_else(|| {
+        let why = "the tables of the schema `wheelhouse` exist, and their format is missing, as in \
+                   a dump without data: restore the data, or drop the schema to begin without jobs";
+        StoreError::Refused(why.into())
+    })?;
     let found = row.try_get::<_, i32>(0).map_err(store_error)?.cast_unsigned();
     if found > FORMAT { Err(StoreError::Format { found, known: FORMAT }) } else { Ok(found) }
 }

@@ -327,8 +327,12 @@ fn newer_and_foreign_databases_are_not_touched() {
     drop(PostgresStore::connect(&url, "a").unwrap());
     execute(&url, &["UPDATE wheelhouse.meta SET format = 2"]);
     assert!(matches!(refusal(), StoreError::Format { found: 2, known: 1 }));
+    // A dump of the schema alone.
+    execute(&url, &["DELETE FROM wheelhouse.meta"]);
+    let error = refusal();
+    assert!(error.to_string().contains("drop the schema"), "{error}");
     let off = "ALTER SYSTEM SET full_page_writes = off";
-    execute(&url, &["UPDATE wheelhouse.meta SET format = 1", off, "SELECT pg_reload_conf()"]);
+    execute(&url, &["INSERT INTO wheelhouse.meta VALUES (1)", off, "SELECT pg_reload_conf()"]);
     let error = loop {
         // The server reads its configuration some time after the call.
         if let Err(error) = PostgresStore::connect(&url, "a") {
