@@ -75,6 +75,10 @@ impl Builder {
             let why = "the name of a queue must have 1 to 512 bytes, none of them zero";
             return Err(StoreError::Refused(why.into()));
         }
+        if self.timeout.is_zero() {
+            let why = "`timeout` of zero: leave it out for 10 seconds, or set a longer one";
+            return Err(StoreError::Refused(why.into()));
+        }
         #[cfg(feature = "tls")]
         if self.roots.is_some() && self.config.get_ssl_mode() != SslMode::Require {
             let why = "root certificates need encryption: add `sslmode=require` to the URL";

@@ -310,7 +310,9 @@ fn a_timeout_may_be_as_long_or_as_short_as_can_be() {
     let url = server.url();
     let builder = || PostgresStore::builder(&url, &queue()).unwrap();
     builder().timeout(Duration::from_secs(100_000_000)).connect().unwrap();
-    fails(builder().timeout(Duration::ZERO).connect(), "no answer within");
+    fails(builder().timeout(Duration::from_nanos(1)).connect(), "no answer within");
+    let zero = fails(builder().timeout(Duration::ZERO).connect_later(), "`timeout` of zero");
+    assert!(!zero.is_transient());
     fails(PostgresStore::connect("postgres://a@127.0.0.1:1/a", "q"), "refused");
     fails(PostgresStore::connect("postgres://a@h/a?sslmode=verify-full", "q"), "sslmode=require");
 }

@@ -105,6 +105,10 @@ impl Builder {
             let why = "the name of a queue must not be empty or have braces, which Redis parses";
             return Err(StoreError::Refused(why.into()));
         }
+        if self.timeout.is_zero() {
+            let why = "`timeout` of zero: leave it out for 10 seconds, or set a longer one";
+            return Err(StoreError::Refused(why.into()));
+        }
         #[cfg(feature = "tls")]
         if self.roots.is_some() && !is_encrypted(&self.url) {
             let why = "root certificates need encryption: write rediss:// in the URL";
@@ -141,4 +145,21 @@ type Now = dyn Fn() -> Timestamp + Send + Sync;
 
 pub(crate) fn is_encrypted(url: &str) -> bool {
     ["rediss://", "valkeys://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::RedisStore;
+    use std::time::Duration;
+    use wheelhouse_durable::store::StoreError;
+
+    #[test]
+    fn a_setting_that_cannot_be_used_is_refused() {
+        for (queue, seconds, cause) in [("", 1, "the name"), ("a{b", 1, "braces"), ("a", 0, "zero")]
+        {
+            let builder = RedisStore::builder("redis://localhost/", queue);
+            let error = builder.timeout(Duration::from_secs(seconds)).connect_later().unwrap_err();
+            assert!(matches!(&error, StoreError::Refused(why) if why.contains(cause)), "{error}");
+        }
+    }
 }
