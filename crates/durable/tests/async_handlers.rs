@@ -296,7 +296,8 @@ fn a_job_carries_its_context() {
     wait_until("it has failed", || timers.snapshot().counts.retried == 1);
     world.clock.advance(secs(1));
     assert_eq!(receive(&seen), entries);
-    for (name, value) in [("", "x".to_owned()), ("a=b", "x".to_owned()), ("a", "x".repeat(4_096))] {
+    let long = "x".repeat(4_096);
+    for (name, value) in [("", "x"), ("a=b", "x"), ("a", &long), ("a", "x\0")] {
         let refused = timers.after(MINUTE).context(name, value).schedule_bytes(KIND, "");
         assert!(
             matches!(&refused, Err(Error::Invalid(why)) if why.contains("context")),

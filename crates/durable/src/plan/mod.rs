@@ -207,9 +207,9 @@ impl<A> Plan<'_, A> {
     /// run reads by [`DurableRun::context`](crate::DurableRun::context). Use it for values that all
     /// handlers share, such as the `traceparent` of the request that schedules the job.
     ///
-    /// A name has 1 to 64 letters, digits, `-`, `_` or `.`. All entries together have at most
-    /// 4 KiB. A program of an older version does not run the job. [`updating`](Self::updating)
-    /// ignores the context.
+    /// A name has 1 to 64 letters, digits, `-`, `_` or `.`. A value has no zero byte. All entries
+    /// together have at most 4 KiB. A program of an older version does not run the job.
+    /// [`updating`](Self::updating) ignores the context.
     ///
     /// ```
     /// # use wheelhouse_durable::store::MemoryStore;

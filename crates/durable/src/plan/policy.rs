@@ -93,6 +93,12 @@ pub(crate) fn check_context(context: &BTreeMap<String, String>) -> Result<(), St
             "{name:?} in a context: names have 1 to 64 letters, digits, '-', '_' or '.'"
         ));
     }
+    if let Some((name, _)) = context.iter().find(|(_, value)| value.contains('\0')) {
+        return Err(format!(
+            "a zero byte in the context {name:?}, which PostgreSQL cannot store: put it into the \
+             payload"
+        ));
+    }
     match context.iter().map(|(name, value)| name.len() + value.len()).sum() {
         0..=MOST_CONTEXT => Ok(()),
         bytes => Err(format!(
