@@ -247,7 +247,11 @@ impl DurableRun<'_> {
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
         let JobName { key, generation, occurrence, .. } = &self.lease.name;
-        format!("{queue}/{key}/{generation}/{occurrence}")
+        let text = key.to_string();
+        // It is in hexadecimal: unlike the text of another store's key, it does not end with a
+        // number.
+        let hex = if text.as_bytes() == key.as_bytes() { "" } else { "/hex" };
+        format!("{queue}/{text}/{generation}/{occurrence}{hex}")
     }
 
     /// When this occurrence was due, by the store's clock.

@@ -71,6 +71,26 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     assert_eq!(stores.iter().map(|store| rows(store) - 1).sum::<usize>(), 2);
 }
 
+/// Each store numbers its jobs by itself. A binary key is shown like a text of another store.
+#[test]
+fn idempotency_keys_of_two_stores_differ() {
+    let (handlers, seen) = telling(|run| run.idempotency_key());
+    let (world, [a, b, _]) = three();
+    let timers = world.builder(handlers).start_shards([a, b]).unwrap();
+    let (mut keys, mut runs) = (BTreeSet::new(), 0);
+    for n in 0..64 {
+        let (binary, text) = ([0xff, n], format!("ff{n:02x}"));
+        if timers.shard_of(binary).unwrap() != timers.shard_of(&text).unwrap() {
+            for key in [&binary, text.as_bytes()] {
+                timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+                keys.insert(receive(&seen));
+                runs += 1;
+            }
+        }
+    }
+    assert!(runs > 20 && keys.len() == runs, "{} of {runs}", keys.len());
+}
+
 #[test]
 fn dead_letters_of_all_stores_are_listed_and_revived() {
     let (world, stores) = three();

@@ -83,7 +83,8 @@ impl Durable {
 impl Builder {
     /// Sets the prefix of each [idempotency key](crate::DurableRun::idempotency_key): empty by
     /// default. Needed if jobs of several stores have effects on one resource. All programs on a
-    /// store must set the same name.
+    /// store must set the same name. It must not contain `/` if jobs of several queues have
+    /// effects on one resource: a slash ends the name.
     pub fn queue(mut self, name: impl Into<String>) -> Self {
         self.queue = name.into();
         self
