@@ -225,7 +225,8 @@ impl Store for PostgresStore {
     }
 
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
-        let (after, max) = (after.map_or(-1, u64::cast_signed), number(max));
+        let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
+        let max = number(max);
         let rows = self.query(include_str!("sql/letters.sql"), &parameters![after, max])?;
         rows.iter().map(row::dead).collect()
     }

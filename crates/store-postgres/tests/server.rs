@@ -357,6 +357,7 @@ fn many_dead_letters_are_removed_in_few_round_trips() {
     let buried: Vec<_> = claim(&mut store).iter().map(|leased| bury(leased, "")).collect();
     commit(&mut store, &buried);
     let letters = store.dead(None, 999).unwrap();
+    assert_eq!(store.dead(Some(u64::MAX), 999).unwrap(), [], "none is after the last number");
     let forget = |letter: &Dead| Change::Forget { generation: letter.job.generation };
     let mut changes: Vec<_> = letters.iter().map(forget).collect();
     changes.insert(7, changes[3].clone());
