@@ -5,9 +5,11 @@ mod common;
 use common::{ask, connection};
 use redis::Commands;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Entry, Kinds, Outcome, Put, Store, StoreError, When,
+    Change, ClaimLimit, Entry, Kinds, Outcome, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::*;
@@ -79,6 +81,30 @@ fn a_program_starts_on_a_full_server() {
     assert_eq!(one(&mut store, ack(&leased)), Outcome::Done);
     let error = refusal(&server.url(), "new");
     assert!(error.to_string().contains("raise maxmemory"), "{error}");
+}
+
+/// The server's clock was in the year 2258 for a moment. Its microseconds are no longer exact in
+/// Lua, where no next number could be drawn.
+#[test]
+fn numbers_are_drawn_once_also_after_a_clock_far_ahead() {
+    let Some(server) = Server::shared_redis() else { return };
+    let time = Arc::new(AtomicU64::new(9_100_000_000_000));
+    let shown = Arc::clone(&time);
+    let clock = move || Timestamp::from_millis(shown.load(SeqCst));
+    let builder = RedisStore::builder(&server.url(), &queue()).clock(clock);
+    let mut store = builder.connect().unwrap();
+    let at_once = Change::Put(Put { when: When::At(Timestamp::default()), ..job("a", 0) });
+    let mut numbers = BTreeSet::new();
+    for millis in [9_100_000_000_000, 1_790_000_000_000, 9_100_000_000_001] {
+        time.store(millis, SeqCst);
+        for _ in 0..3 {
+            commit(&mut store, std::slice::from_ref(&at_once));
+            let leased = lease(&mut store, 1).remove(0);
+            numbers.extend([leased.job.generation, leased.token.0]);
+            assert_eq!(one(&mut store, ack(&leased)), Outcome::Done);
+        }
+    }
+    assert_eq!(numbers.len(), 18, "{numbers:?}");
 }
 
 /// Lost data are reported once, to a commit or a claim. Then the store continues, and its numbers

@@ -40,8 +40,9 @@ else
 end
 
 -- The last number drawn. From the clock's microseconds, so that no number is drawn again even if
--- the data were lost or restored from an old copy. A script that draws writes it.
-local last = math.max(read('>I8', drawn), micros)
+-- the data were lost or restored from an old copy. A script that draws writes it. If the clock is
+-- beyond the year 2255, 2^40 exact numbers are left.
+local last = math.max(read('>I8', drawn), math.min(micros, 2^53 - 2^40))
 
 local LAST_TIME = 9007199254740991
 
