@@ -4,17 +4,25 @@ mod faulty;
 
 use faulty::{Fault, Faulty};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, StoreClock};
-use wheelhouse_store_conformance::{Bed, checks};
+use wheelhouse_store_conformance::{Bed, an_earlier_job_wakes, checks};
+
+/// An empty store with the fault.
+fn bed(fault: Fault) -> Bed {
+    let mut store = None;
+    Bed::new(move |clock: StoreClock| {
+        let first = || Faulty::new(MemoryStore::with_clock(clock.clone()), fault, clock);
+        store.get_or_insert_with(first).connect()
+    })
+}
 
 /// The names of the checks that find the fault.
 fn found(fault: Fault) -> Vec<&'static str> {
     let fails = |check: fn(&mut Bed)| {
-        let mut store = None;
-        let mut bed = Bed::new(move |clock: StoreClock| {
-            let store = store.get_or_insert_with(|| MemoryStore::with_clock(clock.clone()));
-            Faulty::new(store.clone(), fault, clock)
-        });
+        let mut bed = bed(fault);
         catch_unwind(AssertUnwindSafe(|| check(&mut bed))).is_err()
     };
     // `an_earlier_job_wakes` takes long to fail, and finds none of these faults.
@@ -44,4 +52,16 @@ fn each_fault_is_found() {
         let found = found(fault);
         assert!(found.contains(&by), "{fault:?} is found by {found:?}");
     }
+}
+
+/// The check fails after a minute without a wake-up, so this test does not wait for its end.
+#[test]
+fn a_store_that_is_not_woken_is_found() {
+    an_earlier_job_wakes(&mut bed(Fault::None));
+    let (passes, passed) = mpsc::channel();
+    thread::spawn(move || {
+        an_earlier_job_wakes(&mut bed(Fault::WakesForConnections));
+        passes.send(()).unwrap();
+    });
+    assert!(passed.recv_timeout(Duration::from_secs(2)).is_err(), "no wake-up, and no failure");
 }

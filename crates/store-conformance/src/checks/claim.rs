@@ -139,8 +139,10 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut Bed) {
 /// connection, and by a job that waits for the end of an older run.
 pub fn an_earlier_job_wakes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    let calls = count_wakes(&mut *rig.store);
+    // First, because a store may wake those that wait when another connection is made. These
+    // wake-ups would hide that a commit wakes none.
     let mut other = rig.bed.connect();
+    let calls = count_wakes(&mut *rig.store);
     let mut wakes = |rig: &mut Rig<'_>, change: Change, what: &str, here: bool| {
         rig.claim();
         let before = calls.load(Ordering::SeqCst);
@@ -162,5 +164,7 @@ pub fn an_earlier_job_wakes(bed: &mut Bed) {
     wakes(&mut rig, moved, "a moved job wakes", true);
     if rig.bed.wakes_across_connections {
         wakes(&mut rig, put("c", 50), "a job of another connection wakes", false);
+        let moved = Change::Move { key: key("c"), when: after(20) };
+        wakes(&mut rig, moved, "a job that another connection moves wakes", false);
     }
 }

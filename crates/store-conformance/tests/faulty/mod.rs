@@ -1,8 +1,8 @@
 //! A store in memory with a planted fault.
 #![expect(dead_code, reason = "each test plants some of the faults")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, MemoryStore,
@@ -51,6 +51,8 @@ pub(crate) enum Fault {
     BeginsRetries,
     /// Jobs are handed out as a second before the present.
     Early,
+    /// Commits wake only the stores that waited when the last connection was made.
+    WakesForConnections,
 }
 
 /// A store in memory with a fault. Clones share the store.
@@ -63,12 +65,22 @@ pub(crate) struct Faulty {
     pending: Vec<Change>,
     /// A batch was lost.
     lost: Arc<AtomicBool>,
+    /// The wakers of the stores that commits do not wake.
+    asleep: Arc<Mutex<Vec<Waker>>>,
 }
 
 impl Faulty {
     /// `clock` is that of the store.
     pub(crate) fn new(store: MemoryStore, fault: Fault, clock: StoreClock) -> Self {
-        Self { store, fault, clock, pending: Vec::new(), lost: Arc::default() }
+        let (lost, asleep) = (Arc::default(), Arc::default());
+        Self { store, fault, clock, pending: Vec::new(), lost, asleep }
+    }
+
+    /// Another connection to the store.
+    pub(crate) fn connect(&self) -> Self {
+        let wakers = std::mem::take(&mut *self.asleep.lock().unwrap());
+        wakers.into_iter().for_each(|waker| self.store.clone().wake_by(waker));
+        self.clone()
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -191,7 +203,11 @@ impl Store for Faulty {
     }
 
     fn wake_by(&mut self, waker: Waker) {
-        self.store.wake_by(waker);
+        if self.fault == Fault::WakesForConnections {
+            self.asleep.lock().unwrap().push(waker);
+        } else {
+            self.store.wake_by(waker);
+        }
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
