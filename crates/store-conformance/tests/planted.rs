@@ -46,6 +46,8 @@ fn each_fault_is_found() {
         (Fault::BeginsNone, "random_changes"),
         (Fault::BeginsTheLast, "random_changes"),
         (Fault::CountsTwice, "random_changes"),
+        (Fault::BeginCountsTwice, "each_change_in_each_state"),
+        (Fault::ReleaseCounts, "each_change_in_each_state"),
         (Fault::OldAttempt, "random_changes"),
         (Fault::BeginsRetries, "a_claim_begins_first_attempts_without_a_policy"),
     ] {

@@ -66,17 +66,19 @@ fn each_fault_is_found() {
         (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9"),
         (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
         (Fault::OrderOfKeys, 0, "guarantee 5"),
-        // Jobs are lost, and also acks.
-        (Fault::HalfABatch, 0, "guarantee 3"),
+        // Jobs are lost, and also acks and the attempts that begin.
+        (Fault::HalfABatch, 0, "guarantee 7"),
         (Fault::LosesJobs, 0, "guarantee 1"),
         (Fault::LosesRetries, 0, "guarantee 1"),
         (Fault::LosesOccurrences, 0, "guarantee 1"),
-        // A cancel returns `Running` for a run that has not begun.
-        (Fault::ClaimBegins, 0, "guarantee 6"),
+        // The attempt of a run that has not begun is counted.
+        (Fault::ClaimBegins, 0, "guarantee 7"),
         (Fault::BeginsAll, 0, "guarantee 7"),
         (Fault::BeginsNone, 0, "guarantee 7"),
         (Fault::BeginsTheLast, 0, "guarantee 7"),
         (Fault::CountsTwice, 0, "guarantee 7"),
+        (Fault::BeginCountsTwice, 0, "guarantee 7"),
+        (Fault::ReleaseCounts, 0, "guarantee 7"),
         (Fault::OldAttempt, 0, "guarantee 7"),
         (Fault::BeginsRetries, 0, "guarantee 7"),
     ] {

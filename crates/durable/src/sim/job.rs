@@ -74,6 +74,8 @@ pub(super) struct Job {
     pub(super) newest: (u64, (u64, u64)),
     /// The generation and occurrence of the last accepted ack.
     pub(super) acked: Option<(u64, u64)>,
+    /// The attempts of this occurrence that have begun and were not released.
+    pub(super) attempts: u32,
     /// Generations, occurrences and attempts for which a handler was called.
     pub(super) called: BTreeSet<((u64, u64), u32)>,
     /// The outcomes that no caller has received yet.
@@ -86,6 +88,7 @@ impl Job {
     pub(super) fn put(&mut self, when: When, (down, up): Now) {
         self.puts += 1;
         (self.is_live, self.is_told, self.is_cancelled) = (true, false, false);
+        self.attempts = 0;
         self.moved(when, (down, up));
     }
 
@@ -119,11 +122,8 @@ impl Job {
         })
     }
 
-    pub(super) fn may_be_leased(
-        &self,
-        Leased { job: row, token, .. }: &Leased,
-        now: Timestamp,
-    ) -> Checked {
+    pub(super) fn may_be_leased(&self, leased: &Leased, now: Timestamp) -> Checked {
+        let Leased { job: row, token, .. } = leased;
         let (key, occurrence) = (&row.key, (row.generation, row.occurrence));
         // It was in the store before the simulation began.
         if self.puts == 0 {
@@ -146,6 +146,10 @@ impl Job {
         ensure(is_due, CLOCK, || {
             format!("'{key}' is due at {:?}, but should be at {:?}", row.due, self.due)
         })?;
+        let attempts = self.attempts + u32::from(leased.has_begun());
+        ensure(row.attempt == attempts, POISON, || {
+            format!("'{key}' was handed out with attempt {}, but it is {attempts}", row.attempt)
+        })?;
         ensure(row.due <= now && self.not_before <= now, EARLY, || {
             let at = row.due.max(self.not_before);
             format!("'{key}' was handed out at {now:?}, but may run at {at:?}")
@@ -157,7 +161,7 @@ impl Job {
         self.acked = Some(lease.occurrence);
         match again {
             Some(again) => {
-                self.lease = None;
+                (self.lease, self.attempts) = (None, 0);
                 self.moved(again.when, now);
                 self.called.retain(|(occurrence, _)| *occurrence > lease.occurrence);
             }

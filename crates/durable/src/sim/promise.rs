@@ -115,6 +115,8 @@ impl Promises {
         let is_own = !lease.is_old && !job.is_cancelled;
         match change {
             Change::Begin { .. } => {
+                // A repeated `Begin` counts once.
+                job.attempts += u32::from(is_own && !lease.begun);
                 lease.begun = true;
                 self.begun.insert(token);
                 job.lease = Some(lease);
@@ -134,6 +136,8 @@ impl Promises {
                 }
             }
             Change::Retry { when, .. } | Change::Release { when, .. } if is_own => {
+                let is_released = lease.begun && matches!(change, Change::Release { .. });
+                job.attempts -= u32::from(is_released);
                 job.not_before = when.from(now.0);
             }
             Change::Bury { .. } if is_own => {
@@ -228,6 +232,7 @@ impl Promises {
             let (token, until) = (*token, *until);
             if begun {
                 self.begun.insert(token);
+                job.attempts += 1;
             }
             let lease =
                 GrantedLease { token, until, occurrence, most, begun, is_old: false, is_suspect };

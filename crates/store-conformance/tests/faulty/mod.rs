@@ -49,6 +49,10 @@ pub(crate) enum Fault {
     OldAttempt,
     /// A claim begins runs that are not the first attempt.
     BeginsRetries,
+    /// A `Begin` counts two attempts.
+    BeginCountsTwice,
+    /// An attempt that is released stays counted.
+    ReleaseCounts,
     /// Jobs are handed out as a second before the present.
     Early,
     /// Commits wake only the stores that waited when the last connection was made.
@@ -135,6 +139,9 @@ impl Faulty {
             (Fault::LosesRetries, Change::Retry { key, token, .. }) => {
                 *change = Change::Ack { key: key.clone(), token: *token, again: None };
             }
+            (Fault::ReleaseCounts, Change::Release { key, token, when }) => {
+                *change = Change::Retry { key: key.clone(), token: *token, when: *when };
+            }
             (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
             _ => {}
         }
@@ -194,6 +201,10 @@ impl Store for Faulty {
             Fault::OldAttempt => {
                 let begun = new.iter_mut().filter(|leased| leased.has_begun());
                 begun.for_each(|leased| leased.job.attempt -= 1);
+            }
+            Fault::BeginCountsTwice => {
+                let waits = new.iter_mut().filter(|leased| !leased.has_begun());
+                waits.for_each(|leased| leased.job.attempt *= 2);
             }
             Fault::Early => next.now = Timestamp::from_millis(next.now.as_millis() - 1_000),
             Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),
