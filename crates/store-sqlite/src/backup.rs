@@ -22,8 +22,9 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`Refused`](StoreError::Refused) if `to` exists, or the store's file was deleted, renamed or
-    /// replaced. After an error of the storage, `to` does not exist.
+    /// [`Refused`](StoreError::Refused) if `to` exists, another copy to it is in progress
+    /// (`to.part`), or the store's file was deleted, renamed or replaced. After an error of the
+    /// storage, `to` does not exist.
     ///
     /// ```
     /// # use wheelhouse_store_sqlite::SqliteStore;
@@ -36,13 +37,17 @@ impl SqliteStore {
     /// ```
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
         let to = place(to.as_ref())?;
-        if to.exists() {
-            let to = to.display();
-            return Err(StoreError::Refused(format!("{to} exists: name a new file, or remove it")));
-        }
-        let part = with_suffix(&to, ".part");
-        copy(self.reader()?, &part)?;
-        fs::rename(&part, &to)?;
+        let source = self.reader()?;
+        with_part(&to, |part| {
+            // Only the program that has the part creates `to`.
+            if to.exists() {
+                let why = format!("{} exists: name a new file, or remove it", to.display());
+                return Err(StoreError::Refused(why));
+            }
+            copy(source, part)?;
+            fs::rename(part, &to)?;
+            Ok(())
+        })?;
         sync_folder(&to)
     }
 
@@ -54,7 +59,8 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`Refused`](StoreError::Refused) if a program has the store open, or `FILE.replaced` exists;
+    /// [`Refused`](StoreError::Refused) if a program has the store open, or may have it open, or
+    /// `FILE.replaced` or `FILE.part` exists, or there is only the journal of a store;
     /// [`Damaged`](StoreError::Damaged) or [`Foreign`](StoreError::Foreign) if the copy is damaged
     /// or no store. Nothing is changed then.
     pub fn restore(
@@ -64,21 +70,36 @@ impl SqliteStore {
         let file = place(file.as_ref())?;
         let source = open_to_read(from.as_ref(), &StoreClock::default())?.connection;
         verify(&source, "PRAGMA integrity_check(1)")?;
-        let part = with_suffix(&file, ".part");
-        copy(&source, &part)?;
-        replace(&file, &part).inspect_err(|_| _ = remove(&part))
+        with_part(&file, |part| {
+            copy(&source, part)?;
+            replace(&file, part)
+        })
     }
 }
 
-/// Copies all pages that a connection sees into a new file, and syncs it. The copy has no journal,
-/// so it is one file.
-fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
-    remove(to)?;
-    copy_pages(source, to).inspect_err(|_| _ = remove(to))
+/// Creates the file `to.part` for `make`, which renames it. After an error, the file is removed.
+/// One program at a time has it, because a file that exists is refused.
+fn with_part<T>(
+    to: &Path,
+    make: impl FnOnce(&Path) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let part = with_suffix(to, ".part");
+    match File::create_new(&part) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let part = part.display();
+            return Err(StoreError::Refused(format!(
+                "{part} exists: wait for the other copy to end, or remove it if none is made"
+            )));
+        }
+        created => drop(created?),
+    }
+    make(&part).inspect_err(|_| _ = remove(&part))
 }
 
-fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+/// Copies all pages that a connection sees into an empty file, and syncs it. The copy has no
+/// journal, so it is one file.
+fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let mut copy = Connection::open_with_flags(to, flags).map_err(store_error)?;
     let backup = Backup::new(source, &mut copy).map_err(store_error)?;
     // All pages in one step, and so in one read transaction: in several steps, a commit in between

@@ -242,3 +242,29 @@ fn a_restore_after_a_crash_keeps_the_old_file_with_its_journal() {
     assert_eq!(count(&path), 300);
     assert_eq!(count(&replaced), 10);
 }
+
+/// A backup that is in progress is not overwritten, and no other program's backup is damaged.
+#[test]
+fn two_backups_at_once_do_not_share_a_file() {
+    let (folder, path) = temporary();
+    let store = begun(&path);
+    let (copy, part) = (folder.path().join("copy"), folder.path().join("copy.part"));
+    // Another backup is being written to this name.
+    fs::write(&part, "its first pages").unwrap();
+    fails(store.backup(&copy), "copy.part exists: wait for the other copy");
+    fails(SqliteStore::restore(&path, &copy), "copy.part exists");
+    assert_eq!(fs::read(&part).unwrap(), b"its first pages");
+    // It ends.
+    fs::rename(&part, &copy).unwrap();
+    fails(store.backup(&copy), "copy exists");
+    assert!(!part.exists());
+    fs::remove_file(&copy).unwrap();
+    // Exactly one of several backups to one name is made.
+    let backups = [(); 4].map(|()| {
+        let (path, copy) = (path.clone(), copy.clone());
+        thread::spawn(move || SqliteStore::open_to_read(&path).unwrap().backup(copy))
+    });
+    let made = backups.map(|backup| backup.join().unwrap().is_ok());
+    assert_eq!(made.iter().filter(|made| **made).count(), 1, "{made:?}");
+    assert_eq!(count(&copy), 10);
+}
