@@ -200,7 +200,7 @@ impl Files {
 }
 
 /// Refuses a file that is next to the journal of another one, before SQLite reads either: SQLite
-/// would replay that journal into this file.
+/// would replay that journal into this file. If there is no file, SQLite would remove the journal.
 pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
     let now = FileId::of(path);
     let wal = with_suffix(path, "-wal");
@@ -226,6 +226,12 @@ pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
                  remove {holder}"
             )));
         }
+    }
+    if has_journal && now.is_none() {
+        return Err(StoreError::Refused(format!(
+            "{wal} is the journal of a file that is gone: move that file back to {main} if you \
+             have it, or move the journal and {main}-shm away"
+        )));
     }
     Ok(())
 }

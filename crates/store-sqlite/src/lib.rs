@@ -40,7 +40,7 @@
 //! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
 //! * **Leases of a dead process** are freed as soon as the file is opened again. A process that has
 //!   the file open locks a small file next to it, the *holder file*, and the lock ends with the
-//!   process. If the holder file is removed, the leases last until their end.
+//!   process. If the holder file is removed or cannot be read, the leases last until their end.
 //! * **Several processes on one file** share the jobs by leases, and SQLite lets one of them write
 //!   at a time. A process that waits for that retries each millisecond, so that all get a similar
 //!   share. A call that waits for more than ten seconds fails with
@@ -92,7 +92,7 @@
 //! | written by a newer version of this crate | [`Format`](StoreError::Format); not changed |
 //! | damaged | [`Damaged`](StoreError::Damaged): at opening, or in a large file when it is read |
 //! | read-only, a folder, or with a hard link to it | [`Refused`](StoreError::Refused) |
-//! | next to the journal of another file | [`Refused`](StoreError::Refused); not changed |
+//! | next to the journal of another file, or missing next to one | [`Refused`](StoreError::Refused); not changed |
 //!
 //! # Backup and restore
 //!
@@ -118,12 +118,12 @@
 //!
 //! # A full disk
 //!
-//! A commit that does not fit is an error ([`Io`](StoreError::Io)). Nothing acknowledged is lost,
-//! and the store continues when there is space. Stored jobs run even if another program has filled
-//! the disk to the last byte: `orders.timers-reserve` reserves a sixteenth of the disk, at least
-//! 256 KiB and at most 4 MiB, for the journal of their runs. New jobs are refused until there is
-//! space for the reserve again. A program that starts when the reserve is used up needs free space
-//! to open the file.
+//! A commit that does not fit, on the disk or into the quota, is an error
+//! ([`Io`](StoreError::Io)). Nothing acknowledged is lost, and the store continues when there is
+//! space. Stored jobs run even if another program has filled the disk to the last byte:
+//! `orders.timers-reserve` reserves a sixteenth of the disk, at least 256 KiB and at most 4 MiB,
+//! for the journal of their runs. New jobs are refused until there is space for the reserve again.
+//! A program that starts when the reserve is used up needs free space to open the file.
 //!
 //! # Limitations
 //!

@@ -268,3 +268,25 @@ fn two_backups_at_once_do_not_share_a_file() {
     assert_eq!(made.iter().filter(|made| **made).count(), 1, "{made:?}");
     assert_eq!(count(&copy), 10);
 }
+
+/// The file was deleted, and its journal is left without a holder file: a new file does not get the
+/// commits of the journal, and they are not lost.
+#[test]
+fn a_journal_without_its_file_is_not_replayed() {
+    let (folder, path) = temporary();
+    let (copy, journal) = (backup(folder.path()), folder.path().join("a.timers-wal"));
+    let store = begun(&path);
+    let bytes = fs::read(&journal).unwrap();
+    drop(store);
+    fs::remove_file(&path).unwrap();
+    fs::write(&journal, &bytes).unwrap();
+    fails(SqliteStore::restore(&copy, &path), "the journal of a file that is gone");
+    for open in [SqliteStore::open, SqliteStore::open_to_read] {
+        fails(open(path.clone()), "the journal of a file that is gone");
+    }
+    assert_eq!(fs::read(&journal).unwrap(), bytes);
+    assert!(!path.exists());
+    fs::remove_file(&journal).unwrap();
+    assert_eq!(SqliteStore::restore(&copy, &path).unwrap(), None);
+    assert_eq!(count(&path), 300);
+}
