@@ -71,15 +71,24 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// As many links as Linux follows.
+const MOST_LINKS: u32 = 40;
+
 /// The path without symbolic links, also if its last part does not exist. SQLite derives the name
 /// of the journal from this path.
 pub(crate) fn real(path: &Path) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = fs::canonicalize(&path) {
+            return real;
+        }
+        // A link to a file that does not exist: SQLite creates the file at its target.
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = holder::folder(&path).join(target);
     }
-    match (fs::canonicalize(holder::folder(path)), path.file_name()) {
+    match (fs::canonicalize(holder::folder(&path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
+        _ => path,
     }
 }
 

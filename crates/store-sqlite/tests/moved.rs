@@ -290,3 +290,27 @@ fn a_journal_without_its_file_is_not_replayed() {
     assert_eq!(SqliteStore::restore(&copy, &path).unwrap(), None);
     assert_eq!(count(&path), 300);
 }
+
+/// The first program opens the file by links, before there is a file. A later one finds its holder
+/// file and its journal.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_that_does_not_exist_yet_is_followed() {
+    use std::os::unix::fs::symlink;
+    let (folder, path) = temporary();
+    let copy = backup(folder.path());
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    symlink("data/next", &path).unwrap();
+    symlink("real", data.join("next")).unwrap();
+    let mut store = begun(&path);
+    fails(SqliteStore::restore(&copy, &path), "stop it first");
+    assert_eq!(one(&mut store, put("after", 0)), Outcome::Done);
+    assert!(data.join("real-holder-1").exists());
+    drop(store);
+    assert_eq!(count(&data.join("real")), 11);
+    // Links in a circle.
+    let circle = folder.path().join("circle");
+    symlink("circle", &circle).unwrap();
+    assert!(SqliteStore::open(&circle).is_err());
+}
