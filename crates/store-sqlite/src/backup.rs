@@ -160,7 +160,8 @@ fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
         if holder.lives()? {
             let (file, holder) = (file.display(), holder.path.display());
             return Err(StoreError::Refused(format!(
-                "a program has {file} open ({holder} is locked): stop it first"
+                "a program has {file} open ({holder} is locked, or this user may not read it): \
+                 stop it first"
             )));
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! A missing file proves nothing: it can be removed while its holder lives. Leases of such an epoch
 //! last until their end. A holder that closes removes its file if it has no lease. Otherwise it
-//! leaves the file, without the lock.
+//! leaves the file, without the lock. A holder whose file this user may not read counts as living.
 //!
 //! A holder file names the store's file that its holder has open: the inode and the creation time
 //! in nanoseconds, in decimal digits.
@@ -19,7 +19,7 @@ use crate::files::{FileId, with_suffix};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
 use rusqlite::{Connection, Result};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,32 +74,34 @@ impl Holder {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    pub(crate) epoch: Option<i64>,
+    pub(crate) epoch: i64,
     /// The file that the holder has open as the store, if it is recorded.
     pub(crate) store: Option<FileId>,
-    file: File,
+    /// `None` if this user may not read it.
+    file: Option<File>,
 }
 
 impl Found {
-    /// Returns `true` if the holder still has its file locked. Otherwise this value now has the
-    /// lock, and other processes would take it for the holder. So the caller must be in a writing
-    /// transaction, or have found that the holder had another store's file open.
+    /// Returns `true` if the holder still has its file locked, or the file cannot be read.
+    /// Otherwise this value now has the lock, and other processes would take it for the holder. So
+    /// the caller must be in a writing transaction, or have found that the holder had another
+    /// store's file open.
     pub(crate) fn lives(&self) -> io::Result<bool> {
-        Ok(!try_lock(&self.file)?)
+        self.file.as_ref().map_or(Ok(true), |file| Ok(!try_lock(file)?))
     }
 }
 
 /// All holder files of the store at `path`. O(files in the folder).
 pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
-    for path in paths(path)? {
-        found.extend(look_at(path)?);
+    for (epoch, path) in paths(path)? {
+        found.extend(look_at(epoch, path));
     }
     Ok(found)
 }
 
-/// The paths of all holder files of the store at `path`. O(files in the folder).
-pub(crate) fn paths(path: &Path) -> io::Result<Vec<PathBuf>> {
+/// The epochs and paths of all holder files of the store at `path`. O(files in the folder).
+pub(crate) fn paths(path: &Path) -> io::Result<Vec<(i64, PathBuf)>> {
     let prefix = prefix(path);
     let mut paths = Vec::new();
     let folder = folder(path);
@@ -109,11 +111,17 @@ pub(crate) fn paths(path: &Path) -> io::Result<Vec<PathBuf>> {
     });
     for entry in entries? {
         let entry = entry?;
-        if entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
-            paths.push(entry.path());
-        }
+        paths.extend(epoch(&entry.file_name(), &prefix).map(|epoch| (epoch, entry.path())));
     }
     Ok(paths)
+}
+
+/// The epoch in the name of a holder file; `None` for other names, also with the same beginning.
+fn epoch(name: &OsStr, prefix: &OsStr) -> Option<i64> {
+    let digits = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes())?;
+    let epoch: i64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    // No sign and no zero before it.
+    (epoch > 0 && epoch.to_string().as_bytes() == digits).then_some(epoch)
 }
 
 /// The beginning of the names of the holder files of the store at `path`.
@@ -129,17 +137,16 @@ pub(crate) fn folder(path: &Path) -> &Path {
 }
 
 /// Opens and reads a holder file; `None` if a holder that closed has just removed it.
-fn look_at(path: PathBuf) -> io::Result<Option<Found>> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let epoch = name.rsplit_once(SUFFIX).and_then(|(_, epoch)| epoch.parse().ok());
-    let mut file = match File::open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
+fn look_at(epoch: i64, path: PathBuf) -> Option<Found> {
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        file => file.ok(),
     };
     let mut text = String::new();
     // On systems with mandatory locks it cannot be read while its holder lives.
-    let store = file.read_to_string(&mut text).ok().and_then(|_| FileId::read(&text));
-    Ok(Some(Found { path, epoch, store, file }))
+    let read = file.as_ref().and_then(|mut file| file.read_to_string(&mut text).ok());
+    let store = read.and_then(|_| FileId::read(&text));
+    Some(Found { path, epoch, store, file })
 }
 
 /// Frees the leases of dead holders, and removes their files. The connection must be in a writing
@@ -153,9 +160,7 @@ pub(crate) fn clear(
         if found.lives()? {
             continue;
         }
-        if let Some(epoch) = found.epoch {
-            free_leases(connection, epoch, now).map_err(store_error)?;
-        }
+        free_leases(connection, found.epoch, now).map_err(store_error)?;
         remove(&found.path)?;
     }
     Ok(())

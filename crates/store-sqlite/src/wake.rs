@@ -115,7 +115,7 @@ impl Watcher {
 impl Watch {
     /// Watches the holder files of all other stores. A watch that exists stays as it is.
     fn watch_holders(&self) -> io::Result<()> {
-        for path in holder::paths(&self.store)? {
+        for (_, path) in holder::paths(&self.store)? {
             if self.own.as_ref() != Some(&path) {
                 match inotify::add_watch(&self.inotify, &path, SIGNALS) {
                     // Its holder has just closed, or does not let this user read it.

@@ -314,3 +314,37 @@ fn a_link_to_a_file_that_does_not_exist_yet_is_followed() {
     symlink("circle", &circle).unwrap();
     assert!(SqliteStore::open(&circle).is_err());
 }
+
+/// Only names of the exact form are holder files.
+#[test]
+fn the_files_of_the_user_are_kept() {
+    let (folder, path) = temporary();
+    let names = ["notes.txt", "", "+7", "07", "-7", "7.bak", "99999999999999999999"];
+    let files = names.map(|name| folder.path().join(format!("a.timers-holder-{name}")));
+    files.iter().for_each(|file| fs::write(file, "mine").unwrap());
+    drop(SqliteStore::open(&path).unwrap());
+    SqliteStore::restore(backup(folder.path()), &path).unwrap();
+    files.iter().for_each(|file| assert_eq!(fs::read(file).unwrap(), b"mine", "{file:?}"));
+}
+
+/// The holder file of another user may be unreadable. Root may read every file, so here it is a
+/// link to itself. Its holder may live, so the store opens and frees no lease, and no other file
+/// takes its place.
+#[cfg(unix)]
+#[test]
+fn a_holder_file_that_cannot_be_read_counts_as_locked() {
+    let (folder, path) = temporary();
+    let copy = backup(folder.path());
+    let mut store = begun(&path);
+    assert_eq!(claim(&mut store).len(), 10);
+    drop(store);
+    let holder = folder.path().join("a.timers-holder-1");
+    fs::remove_file(&holder).unwrap();
+    std::os::unix::fs::symlink(&holder, &holder).unwrap();
+    let mut store = SqliteStore::open(&path).unwrap();
+    assert_eq!(claim(&mut store).len(), 0, "leases of a live process were freed");
+    drop(store);
+    drop(SqliteStore::open_to_read(&path).unwrap());
+    fails(SqliteStore::restore(&copy, &path), "this user may not read it");
+    assert!(fs::symlink_metadata(&holder).is_ok());
+}
