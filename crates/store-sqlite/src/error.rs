@@ -4,15 +4,20 @@ use rusqlite::{Error, ErrorCode, ffi};
 use std::io::{self, ErrorKind};
 use wheelhouse_durable::store::StoreError;
 
+/// The codes of a full disk. SQLite reports it as an I/O error when it grows the index of the
+/// journal, and a used-up quota as a failed write. A disk that fails is not told apart from the
+/// latter. To treat it as full does no harm: the reserve is removed, and the call repeated once.
+const FULL: [i32; 3] = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_WRITE];
+
 pub(crate) fn store_error(error: Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{error}: {remedy}")));
-    // SQLite reports a full disk as an I/O error when it grows the index of the journal.
     let extended = error.sqlite_error().map(|error| error.extended_code);
-    let is_full = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE].map(Some).contains(&extended);
     match error.sqlite_error_code() {
-        _ if is_full => {
-            io(ErrorKind::StorageFull, "free space on its disk; no acknowledged change is lost")
-        }
+        _ if extended.is_some_and(|code| FULL.contains(&code)) => io(
+            ErrorKind::StorageFull,
+            "free space on its disk, or raise the quota (or look for disk errors in the system's \
+             log); no acknowledged change is lost",
+        ),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => io(
             ErrorKind::PermissionDenied,
             "let this user write the file and its folder, on a disk that is not mounted read-only",

@@ -36,7 +36,8 @@ impl Reserve {
     ///
     /// # Errors
     ///
-    /// `StorageFull` if the disk has no space for it. Nothing is left of it then.
+    /// `StorageFull` or `QuotaExceeded` if the disk has no space for it. Nothing is left of it
+    /// then.
     pub(crate) fn keep(&self) -> io::Result<()> {
         if self.is_there() {
             return Ok(());
@@ -93,9 +94,10 @@ impl Reserve {
     }
 }
 
-/// Returns `true` if the error is a full disk.
+/// Returns `true` if the error is a full disk or a used-up quota.
 pub(crate) fn is_full(error: &StoreError) -> bool {
-    matches!(error, StoreError::Io(error) if error.kind() == ErrorKind::StorageFull)
+    use ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error, StoreError::Io(error) if matches!(error.kind(), QuotaExceeded | StorageFull))
 }
 
 const BLOCK: usize = 4096;
@@ -108,4 +110,37 @@ fn block(seed: u64) -> [u8; BLOCK] {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 56) as u8
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::store_error;
+    use rusqlite::{Error, ffi};
+
+    /// SQLite reports a used-up quota as a failed write, and the system under its own name.
+    #[test]
+    fn a_used_up_quota_is_a_full_disk() {
+        let error = |code| store_error(Error::SqliteFailure(ffi::Error::new(code), None));
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_WRITE] {
+            let error = error(code);
+            assert!(is_full(&error) && error.is_transient(), "{error}");
+            assert!(error.to_string().contains("free space on its disk, or raise"), "{error}");
+        }
+        assert!(!is_full(&error(ffi::SQLITE_IOERR_READ)));
+        assert!(is_full(&StoreError::Io(ErrorKind::QuotaExceeded.into())));
+    }
+
+    #[test]
+    fn stored_jobs_use_the_space_of_the_reserve_if_the_quota_is_used_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let reserve = Reserve::of(&folder.path().join("a.timers"));
+        reserve.keep().unwrap();
+        let mut connection = Connection::open_in_memory().unwrap();
+        let lent = reserve.lend(&mut connection, |_| match reserve.is_there() {
+            true => Err(StoreError::Io(ErrorKind::QuotaExceeded.into())),
+            false => Ok(17),
+        });
+        assert_eq!(lent.unwrap(), 17);
+    }
 }
