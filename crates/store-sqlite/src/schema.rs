@@ -90,7 +90,9 @@ pub(crate) fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
     let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
                  FROM pragma_application_id, pragma_user_version";
     let marks = connection.query_row(query, (), |row| {
-        Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?))
+        // SQLite's numbers are signed: another program may have chosen a negative one.
+        let mark = |column| row.get(column).map(i32::cast_unsigned);
+        Ok((mark(0)?, mark(1)?, row.get::<_, u32>(2)?))
     });
     match marks.map_err(store_error)? {
         (APPLICATION, 1..=FORMAT, _) => Ok(true),

@@ -38,6 +38,26 @@ fn newer_and_foreign_files_are_not_touched() {
     }
 }
 
+/// SQLite's numbers are signed.
+#[test]
+fn files_with_negative_numbers_are_foreign_or_newer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, sql) in [
+        ("shop", "PRAGMA application_id = -1; CREATE TABLE shop (name TEXT)"),
+        ("letter", "PRAGMA user_version = -5; CREATE TABLE letter (name TEXT)"),
+        ("newer", "PRAGMA application_id = 2003330412; PRAGMA user_version = -5"),
+    ] {
+        let path = folder.path().join(name);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let before = fs::read(&path).unwrap();
+        let error = SqliteStore::open(&path).expect_err("it is refused");
+        let is_newer = matches!(error, StoreError::Format { .. });
+        assert!(is_newer || matches!(error, StoreError::Foreign(_)), "{error:?}");
+        assert_eq!(is_newer, name == "newer");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+}
+
 /// Bytes are inverted in every page, in its header and in its middle. If the store opens, no job is
 /// missing or damaged, unless `verify` finds an error.
 #[test]
