@@ -225,6 +225,7 @@ impl Store for PostgresStore {
     }
 
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        // Generations are below 2^63.
         let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
         let max = number(max);
         let rows = self.query(include_str!("sql/letters.sql"), &parameters![after, max])?;

@@ -7,7 +7,7 @@ use crate::files::Files;
 use crate::holder::{self, Holder};
 use crate::open::{Opened, journal_pages, open, open_to_read, verify};
 use crate::reserve::{Reserve, is_full};
-use crate::row::{self, DEAD, entry_columns, limit, signed};
+use crate::row::{self, DEAD, entry_columns, limit};
 use crate::schema;
 use crate::wake::{self, Watcher};
 use rusqlite::{Connection, Params, Row};
@@ -268,7 +268,9 @@ impl Store for SqliteStore {
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let select =
             format!("SELECT {DEAD} FROM dead WHERE generation > ?1 ORDER BY generation LIMIT ?2");
-        self.rows(&select, (after.map_or(-1, signed), limit(max)), row::dead)
+        // Generations are below 2^63.
+        let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
+        self.rows(&select, (after, limit(max)), row::dead)
     }
 
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {

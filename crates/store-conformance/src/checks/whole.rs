@@ -75,6 +75,8 @@ pub fn dead_letters_are_kept_in_order(bed: &mut Bed) {
     assert_eq!((dead[0].reason.as_str(), dead[0].at), ("k: no such order", now));
     let page = rig.store.dead(Some(jobs[0].generation), 1).expect("a page of the dead");
     assert_eq!(page, dead[1..2]);
+    let none = rig.store.dead(Some(u64::MAX), 9).expect("the end of the dead");
+    assert_eq!(none, []);
 }
 
 /// Rows, leases, tokens and dead letters survive a restart.
