@@ -289,4 +289,43 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    /// All examples of a command and its subcommands, without the shell's part.
+    fn examples(command: &clap::Command) -> Vec<String> {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+        let own = lines.filter(|line| line.starts_with("wheelhouse "));
+        let own = own.filter_map(|line| line.split(['|', '>']).next()).map(str::to_owned);
+        own.chain(command.get_subcommands().flat_map(examples)).collect()
+    }
+
+    #[test]
+    fn every_example_is_understood() {
+        let examples = examples(&Cli::command());
+        assert!(examples.len() > 10, "{examples:?}");
+        for example in examples {
+            // Text between quotation marks is one word.
+            let words = example.split('"').enumerate().flat_map(|(at, part)| {
+                if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+            });
+            if let Err(error) = Cli::try_parse_from(words) {
+                panic!("{example}: {error}");
+            }
+        }
+    }
+
+    /// The text of an option lists values, as in `--in`: 90m, 1h 30m, 2d.
+    #[cfg(feature = "durable")]
+    #[test]
+    fn every_delay_in_the_help_is_understood() {
+        let mut all = Cli::command();
+        let durable = all.find_subcommand_mut("durable").unwrap();
+        let moves = durable.find_subcommand_mut("move").unwrap();
+        let delay = moves.get_arguments().find(|option| option.get_long() == Some("in")).unwrap();
+        let help = delay.get_help().unwrap().to_string();
+        for value in help.split_once(": ").unwrap().1.split(", ") {
+            let line = ["wheelhouse", "durable", "move", "a.timers", "--in", value, "order-17"];
+            assert!(Cli::try_parse_from(line).is_ok(), "{value}");
+        }
+    }
 }

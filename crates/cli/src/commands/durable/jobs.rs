@@ -21,10 +21,7 @@ pub(super) fn cancel(asked: &Jobs) -> Result<bool> {
 
 pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<bool> {
     let when = match (time.delay, time.at) {
-        (Some(delay), _) => {
-            let delay = Duration::try_from(delay).context("--in: the time is in the past")?;
-            When::After(delay)
-        }
+        (Some(delay), _) => When::After(delay),
         (None, Some(at)) => {
             let millis = at.as_millisecond();
             ensure!(millis >= 0, "--at: the time is before 1970");

@@ -15,6 +15,7 @@ use counts::Counts;
 use place::{LIVE, Opened, Place, ensure_exists, failure};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use wheelhouse_present::console::{print, say};
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -125,8 +126,8 @@ pub(crate) struct Jobs {
 #[group(required = true, multiple = false)]
 pub(crate) struct Time {
     /// A delay from now: 90m, 1h 30m, 2d.
-    #[arg(long = "in", value_name = "TIME")]
-    pub(crate) delay: Option<jiff::SignedDuration>,
+    #[arg(long = "in", value_name = "TIME", value_parser = times::delay)]
+    pub(crate) delay: Option<Duration>,
     /// A time, in UTC or with an offset: 2026-12-24T18:00:00Z.
     #[arg(long, value_name = "DATE")]
     pub(crate) at: Option<jiff::Timestamp>,

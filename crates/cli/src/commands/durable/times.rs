@@ -1,6 +1,9 @@
-//! Formats times.
+//! Formats times, and parses delays.
 
+use anyhow::{Context, Result};
+use jiff::{Span, SpanRelativeTo};
 use serde_json::Value;
+use std::time::Duration;
 use wheelhouse_durable::store::Timestamp;
 
 /// A date in UTC, to the millisecond; after the year 9999, milliseconds since 1970.
@@ -17,6 +20,12 @@ pub(super) fn distance(time: Timestamp, now: Timestamp) -> String {
     } else {
         format!("{} ago", long(now.as_millis() - time.as_millis()))
     }
+}
+
+/// Parses a delay in units up to weeks. A day has 24 hours.
+pub(super) fn delay(text: &str) -> Result<Duration> {
+    let delay = text.parse::<Span>()?.to_duration(SpanRelativeTo::days_are_24_hours())?;
+    Duration::try_from(delay).context("the time is in the past")
 }
 
 fn long(millis: u64) -> String {
@@ -58,5 +67,18 @@ mod tests {
         assert_eq!(to(-61_999), "1 min 1 s ago");
         assert_eq!(to(3_600_000), "in 1 h");
         assert_eq!(to(-90_061_000), "1 d 1 h ago");
+    }
+
+    #[test]
+    fn delays_have_units_up_to_weeks() {
+        let seconds = |text| delay(text).map(|delay| delay.as_secs()).ok();
+        let minutes =
+            [("90m", 90), ("1h 30m", 90), ("2d", 2_880), ("2d 1h", 2_940), ("1w", 10_080)];
+        for (text, minutes) in minutes {
+            assert_eq!(seconds(text), Some(minutes * 60), "{text}");
+        }
+        for text in ["", "90", "1mo", "2y", "1h ago", "-1h", "99999999w"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 }
