@@ -87,7 +87,7 @@ pub(crate) fn load_versioned<T: DeserializeOwned>(
     };
     // This is another file, such as a page: no copy of it helps.
     ensure!(
-        text.trim_ascii_start().starts_with(b"{"),
+        text.trim_ascii_start().first().is_none_or(|first| *first == b'{'),
         "{shown} is not a {what} of wheelhouse; {remedy}"
     );
     let damaged = || damaged(file, remedy);

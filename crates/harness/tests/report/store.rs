@@ -54,6 +54,7 @@ fn load_errors_state_the_remedy() {
     let other = text.replace("\"schema\": 1", "\"schema\": 99");
     for (bytes, part) in [
         (&text.as_bytes()[..text.len() / 2], "damaged or truncated; restore it from version"),
+        (b"", "damaged or truncated; restore it from version"),
         (other.as_bytes(), "has layout 99 and this program reads layout 1"),
         (b"{}", "not a run of wheelhouse"),
         (b"{\"schema\": 1}", "damaged"),
