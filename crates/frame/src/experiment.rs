@@ -86,7 +86,8 @@ impl<E: Experiment> Contender<E> {
         Self { plays: E::ALL.iter().copied().filter(|it| is_played(*it)).collect(), ..self }
     }
 
-    /// Says that it cannot play any others than those of [`only`](Self::only), even if it is named.
+    /// Refuses all experiments except those of [`only`](Self::only), even if the contender is
+    /// named.
     pub fn limited(self) -> Self {
         Self { is_limited: true, ..self }
     }

@@ -322,7 +322,7 @@ impl Bench<'_> {
                 seed = round * seeds / rounds;
                 *solved = solve(task, settings.seed.wrapping_add(seed as u64))?;
             }
-            // Otherwise the same structure would always have the warm caches.
+            // A fixed order would always give the same structure warm caches.
             for at in order(verified.len(), round) {
                 if interrupt::requested() {
                     return Ok(false);

@@ -27,20 +27,21 @@ pub fn allocated() -> usize {
     sum.max(0).cast_unsigned()
 }
 
-/// Makes large blocks cold: from now on, each block of 128 KiB or more gets a new mapping. Freed
-/// memory of smaller blocks is kept until [`return_freed_memory`]. Otherwise the system's allocator
-/// may return it while a structure is measured, and fetch it again.
+/// Makes large blocks cold: from now on, each block of 128 KiB or more gets a new mapping, unless
+/// it is aligned to more than 16 bytes. Other freed memory is kept until [`return_freed_memory`].
+/// Otherwise the system's allocator may return it while a structure is measured, and fetch it
+/// again.
 ///
-/// Call it first in `main`. After the first large block, or on a system other than Linux, it only
-/// prints a warning.
+/// Call it first in `main`. After the first large block, or on a system other than Linux, it maps
+/// nothing and prints a warning.
 pub fn map_large_blocks() {
     if !map_large() {
         say("warning: the column 'insert cold' may measure memory that was used before");
     }
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
-    // SAFETY: any value is allowed. It is the number of free bytes from which some are returned.
+    // SAFETY: any value is allowed. With this one, freed memory is never returned by itself.
     unsafe {
-        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, -1);
     }
 }
 

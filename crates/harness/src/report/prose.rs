@@ -8,7 +8,7 @@ use wheelhouse_present::units;
 /// Next to the answer.
 pub const ANSWER: &str = "A time is the mean cost of a start, stop, move or expiry. A use is \
     judged by everything that happens to its timers, from start to end, and not by one column of \
-    the table. A share of cancels or moves is one of cancels, moves and expiries, not of timers.";
+    the table. Percentages count calls (cancels, moves and expiries), not timers.";
 
 /// Below the provenance.
 pub const SOURCE: &str = "All tables, plots and answers on this page come from run.json alone. \

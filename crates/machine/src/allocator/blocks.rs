@@ -99,10 +99,9 @@ mod mapping {
     pub(super) fn map(size: usize) -> *mut u8 {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // A layout has at most `isize::MAX` bytes, so this cannot overflow.
-        let size = size + HEADER;
+        let length = length(size);
         // SAFETY: the system chooses an address that nothing uses.
-        block_of(unsafe { libc::mmap(ptr::null_mut(), size, access, kind, -1, 0) })
+        block_of(unsafe { libc::mmap(ptr::null_mut(), length, access, kind, -1, 0) })
     }
 
     /// Grows or shrinks a mapping, and may move it. Null if that failed: then it is unchanged.
@@ -111,7 +110,7 @@ mod mapping {
     ///
     /// `block` is in a mapping, and has `size` bytes.
     pub(super) unsafe fn remap(block: *mut u8, size: usize, new: usize) -> *mut u8 {
-        let (size, new) = (size + HEADER, new + HEADER);
+        let (size, new) = (length(size), length(new));
         // SAFETY: the caller guarantees that the mapping exists. It begins with the header.
         block_of(unsafe { libc::mremap(block.sub(HEADER).cast(), size, new, libc::MREMAP_MAYMOVE) })
     }
@@ -122,7 +121,13 @@ mod mapping {
     pub(super) unsafe fn unmap(block: *mut u8, size: usize) {
         // If this fails, the memory stays mapped: an allocator cannot report it.
         // SAFETY: the caller guarantees that the mapping exists and is not used.
-        unsafe { libc::munmap(block.sub(HEADER).cast(), size + HEADER) };
+        unsafe { libc::munmap(block.sub(HEADER).cast(), length(size)) };
+    }
+
+    /// The length of a mapping. The system rounds it up to its pages, which are not smaller. A
+    /// layout has at most `isize::MAX` bytes, so this cannot overflow.
+    fn length(size: usize) -> usize {
+        (size + HEADER).next_multiple_of(4096)
     }
 
     /// The block in a new mapping; null if there is none.
