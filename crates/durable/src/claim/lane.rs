@@ -70,8 +70,9 @@ impl Rate {
     pub(super) fn allowed(&mut self, now: Moment, is_late: bool) -> usize {
         let since = self.last.map_or(Duration::MAX, |last| now.saturating_since(last));
         self.last = Some(now);
-        let nanos = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX).min(JOB);
-        self.saved = (self.saved + nanos * i64::from(self.a_second)).min(self.most());
+        let nanos = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+        let earned = nanos.saturating_mul(self.a_second.into());
+        self.saved = self.saved.saturating_add(earned).min(self.most());
         match is_late || self.saved < 0 {
             true => usize::try_from(self.saved / JOB).unwrap_or(0),
             false => MOST_IN_CLAIM,
@@ -115,5 +116,17 @@ mod tests {
         let paid_off = asks.find(|micros| rate.allowed(at(*micros), false) > 0);
         // The first was saved.
         assert_eq!(paid_off.map(|micros| micros / 100_000), Some(511));
+    }
+
+    /// The workers were busy, and the claimer did not ask.
+    #[test]
+    fn what_is_earned_between_two_asks_counts_in_full() {
+        let (mut rate, at) = (Rate::new(1), |secs: u64| Moment::from_nanos(secs * 1_000_000_000));
+        rate.allowed(at(0), true);
+        rate.took(64);
+        let paid_off = (64..200).find(|secs| rate.allowed(at(*secs), true) > 0);
+        assert_eq!(paid_off, Some(64));
+        rate.took(1);
+        assert_eq!(rate.allowed(at(1_000_000_000), true), 1, "and not more than the bucket");
     }
 }
