@@ -244,13 +244,18 @@ impl DurableRun<'_> {
     /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
     /// different in any other, since each scheduling in a store has a new generation. An effect
     /// that is applied once for each of these strings is applied once for each occurrence.
+    ///
+    /// With [several stores](crate::Builder::start_shards), `/hex` follows if the key of the job is
+    /// shown in hexadecimal: two stores can number two jobs alike, and the key of the other can be
+    /// this text.
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
         let JobName { key, generation, occurrence, .. } = &self.lease.name;
         let text = key.to_string();
-        // It is in hexadecimal: unlike the text of another store's key, it does not end with a
-        // number.
-        let hex = if text.as_bytes() == key.as_bytes() { "" } else { "/hex" };
+        // A binary key is shown in hexadecimal, which can equal a text key of another store. The
+        // string of a text key ends with a number, so the suffix keeps them apart.
+        let is_text = text.as_bytes() == key.as_bytes();
+        let hex = if is_text || !self.timers.has_several_stores() { "" } else { "/hex" };
         format!("{queue}/{text}/{generation}/{occurrence}{hex}")
     }
 

@@ -91,6 +91,21 @@ fn idempotency_keys_of_two_stores_differ() {
     assert!(runs > 20 && keys.len() == runs, "{} of {runs}", keys.len());
 }
 
+/// The key of a job is shown before its generation: nothing follows it with a single store.
+#[test]
+fn an_idempotency_key_tells_of_a_binary_key_only_with_several_stores() {
+    for (stores, end) in [(1, "/0"), (2, "/0/hex")] {
+        let (handlers, seen) = telling(|run| run.idempotency_key());
+        let (world, three) = three();
+        let builder = world.builder(handlers);
+        let timers = builder.start_shards(three.into_iter().take(stores)).unwrap();
+        timers.after(secs(0)).key([0xff, 0x00]).schedule_bytes(KIND, "").unwrap();
+        let key = receive(&seen);
+        let number = key.strip_prefix("/ff00/").and_then(|key| key.strip_suffix(end));
+        assert!(number.is_some_and(|its| its.parse::<u64>().is_ok()), "{stores} stores: {key}");
+    }
+}
+
 #[test]
 fn dead_letters_of_all_stores_are_listed_and_revived() {
     let (world, stores) = three();

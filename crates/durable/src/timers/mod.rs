@@ -99,9 +99,13 @@ impl Timers {
         &self.shards[self.own]
     }
 
+    pub(crate) fn has_several_stores(&self) -> bool {
+        self.shards.len() > 1
+    }
+
     /// Returns `what`, with the number of the shard if there are several.
     pub(crate) fn named(&self, what: &str) -> String {
-        if self.shards.len() == 1 { what.to_owned() } else { format!("{what}-{}", self.own + 1) }
+        if self.has_several_stores() { format!("{what}-{}", self.own + 1) } else { what.to_owned() }
     }
 
     fn shard(&self, key: &Key) -> &Shared {
