@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use std::collections::BTreeSet;
+use wheelhouse_durable::store::{ClaimResult, Dead, Kind, Timestamp, Waker};
 
 fn three() -> (World, [MemoryStore; 3]) {
     let world = World::new();
@@ -188,6 +189,56 @@ fn a_store_that_is_named_twice_is_not_marked() {
     drop(start(&world, &[b, a.clone()]));
     refused(&[a.clone(), a.clone()], "shard 2 of 2 was opened as shard 1 of 2");
     assert_eq!(rows(&a), 1, "its number was there before");
+}
+
+/// A store after whose first commit something else happens.
+struct ThenStore<F>(MemoryStore, Option<F>);
+
+impl<F: FnOnce() + Send + 'static> Store for ThenStore<F> {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let outcomes = self.0.commit(changes);
+        self.1.take().into_iter().for_each(|then| then());
+        outcomes
+    }
+
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+        self.0.claim(kinds, limit, visibility)
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.0.wake_by(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.0.find(key)
+    }
+
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.0.scan(after, max)
+    }
+
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        self.0.dead(after, max)
+    }
+
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+        self.0.kinds()
+    }
+}
+
+/// While a program that names a store twice starts, another program starts in the right way.
+#[test]
+fn a_refusal_keeps_the_shard_number_of_a_running_program() {
+    let (world, [a, b, _]) = three();
+    let both = [a.clone(), b];
+    let (right, stores) = (world.builder(done()), both.clone());
+    let start_right = move || schedule_forty(&right.start_shards(stores).unwrap());
+    let twice: [Box<dyn Store>; 2] =
+        [Box::new(ThenStore(a.clone(), Some(start_right))), Box::new(a)];
+    let error = Durable::builder(Handlers::new()).start_shards(twice).unwrap_err();
+    assert!(error.to_string().contains("each once"), "{error}");
+    assert_eq!(both.iter().map(rows).sum::<usize>(), 42);
+    drop(start(&world, &both));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! another shard is refused. A store may also be unreachable or empty when a program starts on
 //! several, or lose its data later.
 
+use crate::commit::random_key;
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Put, SHARD,
     SHARD_KEY, Store, StoreError, Timestamp, Waker, forward_reads,
@@ -132,7 +133,12 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sto
     if of == 1 {
         return Ok(stores.into_iter().map(|store| (store, None)).collect());
     }
-    let marked = mark_all(&mut stores, answers)?;
+    refuse_twice(&mut stores, &answers)?;
+    let mark = |((shard, store), answer): ((usize, &mut Box<dyn Store>), Result<bool, _>)| {
+        // It may have become unreachable since.
+        reached(answer.and_then(|_| number(shard).mark(store)))
+    };
+    let marked = (0..).zip(&mut stores).zip(answers).map(mark).collect::<Result<Vec<_>, _>>()?;
     let asked = (0..).zip(stores).zip(marked).map(|((shard, store), marked)| {
         let number = number(shard);
         let (is_asked, is_lost) = (marked.is_ok(), marked.is_ok_and(|is_new| is_new && used));
@@ -142,29 +148,40 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sto
     Ok(asked.collect())
 }
 
-/// Marks the stores that could be read. Returns whether each is newly marked. If one refuses, for
-/// example because it is named twice, removes the new marks.
-fn mark_all(
+/// Refuses a store that is named twice and would become a shard, before any store is marked. A mark
+/// cannot be removed later, because another program may have read it.
+///
+/// If a row was written to one of them, the other has it too. The row pauses a kind that has no
+/// jobs, so it does no harm if it stays after a crash.
+fn refuse_twice(
     stores: &mut [Box<dyn Store>],
-    answers: Vec<Result<bool, StoreError>>,
-) -> Result<Vec<Result<bool, StoreError>>, StoreError> {
-    let (of, mut marked) = (stores.len(), Vec::with_capacity(stores.len()));
-    for (shard, answer) in (0..).zip(answers) {
-        let mark = |_| ShardNumber { shard, of }.mark(&mut stores[shard]);
-        // It may have become unreachable since.
-        match reached(answer.and_then(mark)) {
-            Ok(answer) => marked.push(answer),
-            Err(refused) => {
-                let is_new = |marked: &Result<bool, _>| matches!(marked, Ok(true));
-                for (store, _) in stores.iter_mut().zip(marked).filter(|its| is_new(&its.1)) {
-                    // If it fails, the refusal is still the error to return.
-                    store.commit(&[Change::Cancel { key: key() }]).map(drop).unwrap_or_default();
-                }
-                return Err(refused);
-            }
-        }
+    answers: &[Result<bool, StoreError>],
+) -> Result<(), StoreError> {
+    let new = answers.iter().map(|answer| matches!(answer, Ok(true)));
+    let mut new: Vec<_> = stores.iter_mut().zip(new).filter(|its| its.1).map(|its| its.0).collect();
+    if new.len() < 2 {
+        return Ok(());
     }
-    Ok(marked)
+    let name = random_key().to_string();
+    let [put, cancel] = [Change::pause(Some(&name)), Change::resume(Some(&name))];
+    let (put, cancel) = (put.expect("a short name"), cancel.expect("a short name"));
+    // If a store fails, its mark fails as well, or is refused.
+    let mut is_twice = |store: &mut &mut Box<dyn Store>| {
+        let outcomes = store.commit(std::slice::from_ref(&put));
+        outcomes.is_ok_and(|outcomes| outcomes == [Outcome::Duplicate])
+    };
+    let found = new.iter_mut().any(&mut is_twice);
+    for store in new {
+        store.commit(std::slice::from_ref(&cancel)).map(drop).unwrap_or_default();
+    }
+    match found {
+        false => Ok(()),
+        true => Err(StoreError::Refused(
+            "a store is named twice: start with all the stores, each once, in the same order in \
+             every program"
+                .into(),
+        )),
+    }
 }
 
 /// Separates transient errors of a store, after which it may be called again.
