@@ -111,6 +111,18 @@ fn a_replica_can_be_read() {
     assert_eq!((reader.kinds().unwrap(), reader.scan(None, 9).unwrap()), (vec![], vec![]));
 }
 
+/// A user who may not ask for the role of a server does not start on a replica.
+#[test]
+fn a_replica_that_tells_no_role_is_noticed() {
+    let Some((primary, replica)) = pair() else { return };
+    drop(RedisStore::connect(&primary.url(), "a").unwrap());
+    wait_until_in_step(&primary, &replica);
+    let () = ask(&replica, &["ACL", "SETUSER", "default", "-role"]);
+    let builder = RedisStore::builder(&replica.url(), "a").timeout(Duration::from_millis(300));
+    let error = fails(builder.connect(), "read only replica");
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+}
+
 /// A store with several addresses uses the primary, also after a failover.
 #[test]
 fn the_primary_is_found_among_several_addresses() {

@@ -3,10 +3,15 @@
 -- the row of the empty key of a new queue, the length of the longest body in a row.
 local meta, jobs, bodies, dead, states = unpack(KEYS)
 local sub = string.sub
--- A full server refuses a write, also one that would change nothing.
-if not redis.call('HGET', meta, 'format') then
-    redis.call('HSET', meta, 'format', ARGV[1])
+-- It writes first, because a server that refuses writes is found by that, such as a replica. A full
+-- server also refuses a write that would change nothing: there the queue is used as it is.
+local created = redis.pcall('HSETNX', meta, 'format', ARGV[1])
+if created == 1 then
     redis.call('HSETNX', jobs, '', ARGV[2])
+elseif created ~= 0 then
+    -- Up to Redis 6 the code is within the text.
+    local is_full = string.find(created.err, '^OOM ') or string.find(created.err, ': %-OOM ')
+    if not (is_full and redis.call('HGET', meta, 'format')) then return created end
 end
 local format, last, epoch = unpack(redis.call('HMGET', meta, 'format', 'last', 'epoch'))
 if format ~= '1' or not epoch then return end
