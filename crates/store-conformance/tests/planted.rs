@@ -49,6 +49,7 @@ fn each_fault_is_found() {
         (Fault::BeginCountsTwice, "each_change_in_each_state"),
         (Fault::ReleaseCounts, "each_change_in_each_state"),
         (Fault::OldAttempt, "random_changes"),
+        (Fault::CancelsRuns, "each_change_in_each_state"),
         (Fault::BeginsRetries, "a_claim_begins_first_attempts_without_a_policy"),
     ] {
         let found = found(fault);
@@ -65,5 +66,6 @@ fn a_store_that_is_not_woken_is_found() {
         an_earlier_job_wakes(&mut bed(Fault::WakesForConnections));
         passes.send(()).unwrap();
     });
-    assert!(passed.recv_timeout(Duration::from_secs(2)).is_err(), "no wake-up, and no failure");
+    let waits = Err(mpsc::RecvTimeoutError::Timeout);
+    assert_eq!(passed.recv_timeout(Duration::from_secs(2)), waits, "no wake-up, and no failure");
 }

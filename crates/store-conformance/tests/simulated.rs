@@ -66,8 +66,9 @@ fn each_fault_is_found() {
         (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9"),
         (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
         (Fault::OrderOfKeys, 0, "guarantee 5"),
+        (Fault::CancelsRuns, 0, "guarantee 6"),
         // Jobs are lost, and also acks and the attempts that begin.
-        (Fault::HalfABatch, 0, "guarantee 7"),
+        (Fault::HalfABatch, 0, "guarantee 3"),
         (Fault::LosesJobs, 0, "guarantee 1"),
         (Fault::LosesRetries, 0, "guarantee 1"),
         (Fault::LosesOccurrences, 0, "guarantee 1"),

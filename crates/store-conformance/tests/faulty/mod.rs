@@ -49,6 +49,8 @@ pub(crate) enum Fault {
     OldAttempt,
     /// A claim begins runs that are not the first attempt.
     BeginsRetries,
+    /// The cancel of a run that has begun answers `Cancelled`.
+    CancelsRuns,
     /// A `Begin` counts two attempts.
     BeginCountsTwice,
     /// An attempt that is released stays counted.
@@ -169,7 +171,12 @@ impl Store for Faulty {
             }
             _ => {}
         }
-        self.store.commit(&changes)
+        let mut outcomes = self.store.commit(&changes)?;
+        if self.fault == Fault::CancelsRuns {
+            let running = outcomes.iter_mut().filter(|its| **its == Outcome::Running);
+            running.for_each(|its| *its = Outcome::Cancelled);
+        }
+        Ok(outcomes)
     }
 
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
