@@ -11,7 +11,10 @@ if created == 1 then
 elseif created ~= 0 then
     -- Up to Redis 6 the code is within the text.
     local is_full = string.find(created.err, '^OOM ') or string.find(created.err, ': %-OOM ')
-    if not (is_full and redis.call('HGET', meta, 'format')) then return created end
+    if not (is_full and redis.call('HGET', meta, 'format')) then
+        -- Raises the error as other scripts do: up to Redis 6, a returned one has another form.
+        redis.call('HSETNX', meta, 'format', ARGV[1])
+    end
 end
 local format, last, epoch = unpack(redis.call('HMGET', meta, 'format', 'last', 'epoch'))
 if format ~= '1' or not epoch then return end
