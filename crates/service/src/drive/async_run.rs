@@ -11,7 +11,6 @@ use crate::job::{GroupPermit, Id};
 use crate::shard::{ActiveRun, HandedOut, ReadyTask, TaskKind};
 use crate::shared::{RunFuture, RunResult, Work};
 use crate::time::Moment;
-use async_task::Runnable;
 use std::fmt;
 use std::mem::replace;
 use std::pin::Pin;
@@ -30,8 +29,8 @@ pub struct AsyncRun {
     state: State,
     /// Its place in a group. Released last.
     pub(super) permit: Option<GroupPermit>,
-    /// Its number, if it is a future that the leading thread polls.
-    task: Option<u32>,
+    /// It is a future that the leading thread polls, and counted there.
+    counted: bool,
 }
 
 enum State {
@@ -52,7 +51,7 @@ struct InProgress {
 
 impl AsyncRun {
     pub(super) fn new(timers: Handle, run: HandedOut) -> Self {
-        Self { timers, state: State::Due(run), permit: None, task: None }
+        Self { timers, state: State::Due(run), permit: None, counted: false }
     }
 
     /// The kind of task that the run is for the leading thread.
@@ -213,8 +212,8 @@ impl Drop for AsyncRun {
             drop(inside);
         }
         drop(self.permit.take());
-        if let Some(number) = self.task {
-            self.timers.shards().ready.remove_task(number);
+        if self.counted {
+            self.timers.shards().ready.remove_task();
         }
     }
 }
@@ -239,32 +238,23 @@ pub(super) fn spawn(spawner: &Spawner, run: AsyncRun) {
 
 /// Makes a run a task of the leading thread, which polls it whenever it is woken.
 fn spawn_here(mut run: AsyncRun, kind: TaskKind) {
-    let (timers, its) = (run.timers.clone(), run.timers.clone());
-    let schedule = move |task: ReadyTask| match its.shards().ready.push(task) {
-        Ok(()) => its.shards().signal.earlier(Moment::ORIGIN),
+    let timers = run.timers.clone();
+    if matches!(kind, TaskKind::Future) {
+        // A future may wait elsewhere between two polls, so it is counted.
+        timers.shards().ready.add_task();
+        run.counted = true;
+    }
+    let schedule = move |task: ReadyTask| match timers.shards().ready.push(task) {
+        Ok(()) => timers.shards().signal.earlier(Moment::ORIGIN),
         // The queue is closed. Dropped without a lock, since it owns values of the user.
         Err(task) => drop(task),
     };
-    let spawn = |run| async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
-    if matches!(kind, TaskKind::Closure { .. }) {
-        let (runnable, task) = spawn(run);
-        task.detach();
-        return runnable.schedule();
-    }
-    // A future may wait elsewhere between two polls, so it is kept.
-    let mut ready = None;
-    timers.shards().ready.add_task(|number| {
-        run.task = Some(number);
-        let (runnable, task) = spawn(run);
-        ready = Some(runnable);
-        task
-    });
-    ready.into_iter().for_each(Runnable::schedule);
+    let (runnable, task) = async_task::Builder::new().metadata(kind).spawn(|_| run, schedule);
+    task.detach();
+    runnable.schedule();
 }
 
-/// Closes the queue, and drops the runs in it and the futures that wait for something else. They
-/// are reported.
+/// Closes the queue, and drops the runs in it, which are reported.
 pub(super) fn close_ready(timers: &Handle) {
     timers.shards().ready.close().into_iter().for_each(drop);
-    timers.shards().ready.cancel_tasks();
 }

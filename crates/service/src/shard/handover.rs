@@ -1,13 +1,11 @@
 //! The types that pass between shards and the driver: the work of jobs, runs that come due, begin
 //! and end, and the queue of runs that wait only for the leading thread.
 
-use super::arena::Arena;
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::sync::{AtomicU64, Mutex};
 use crate::time::Moment;
-use async_task::{Runnable, Task};
+use async_task::Runnable;
 use std::collections::VecDeque;
-use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -132,9 +130,6 @@ pub(crate) struct TakenJob<W: ?Sized> {
 /// A run that was handed out and waits only for the leading thread.
 pub(crate) type ReadyTask = Runnable<TaskKind>;
 
-/// A future that the leading thread polls. Dropping this cancels it.
-pub(crate) type FutureTask = Task<(), TaskKind>;
-
 /// The kind of a run: read by the leading thread before each poll.
 #[derive(Clone, Copy)]
 pub(crate) enum TaskKind {
@@ -150,8 +145,8 @@ pub(crate) struct ReadyQueue {
     queue: Mutex<Queue>,
     /// The length of the queue, to be read without the lock.
     len: AtomicU64,
-    /// The futures among these runs, whether ready or not.
-    tasks: Mutex<Arena<FutureTask>>,
+    /// The number of futures among these runs, whether ready or not.
+    tasks: AtomicU64,
 }
 
 #[derive(Default)]
@@ -193,8 +188,6 @@ impl ReadyQueue {
 
     pub(super) fn shrink(&self) {
         self.queue.lock().ready.shrink_to_fit();
-        let unused = self.tasks.lock().shrink();
-        drop(unused);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -211,33 +204,25 @@ impl ReadyQueue {
     }
 
     pub(crate) fn has_tasks(&self) -> bool {
-        self.tasks.lock().len() != 0
+        self.tasks.load(Ordering::SeqCst) != 0
     }
 
     pub(crate) fn close(&self) -> VecDeque<ReadyTask> {
         let mut queue = self.queue.lock();
         queue.closed = true;
         self.len.store(0, Ordering::SeqCst);
-        take(&mut queue.ready)
+        std::mem::take(&mut queue.ready)
     }
 
-    /// A future is to be polled by the leading thread. `task` gets the number for
-    /// [`remove_task`](Self::remove_task).
-    pub(crate) fn add_task(&self, task: impl FnOnce(u32) -> FutureTask) {
-        self.tasks.lock().insert_with(task);
+    /// A future is to be polled by the leading thread.
+    pub(crate) fn add_task(&self) {
+        self.tasks.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Such a future is over. The thread that drops the last one finds that nothing is left to do,
     /// and wakes the others when it ends.
-    pub(crate) fn remove_task(&self, number: u32) {
-        let task = self.tasks.lock().remove(number);
-        task.into_iter().for_each(FutureTask::detach);
-    }
-
-    /// The queue is closed, and no thread is left to poll the futures that wait for something else.
-    /// Drops them.
-    pub(crate) fn cancel_tasks(&self) {
-        let mut tasks = take(&mut *self.tasks.lock());
-        (0..tasks.end()).filter_map(|number| tasks.remove(number)).for_each(drop);
+    pub(crate) fn remove_task(&self) {
+        let before = self.tasks.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "more runs have ended than begun");
     }
 }

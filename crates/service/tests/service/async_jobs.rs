@@ -6,10 +6,10 @@ use crate::common::{
 use crossbeam_channel::unbounded;
 use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 use std::thread;
 use wheelhouse_service::{
-    Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
+    Event, EventKind, Group, ManualClock, Missed, Reason, Run, Service, Status, Stop,
 };
 
 /// In a burst each missed period has its run after the one before, and one run is due at a time.
@@ -102,28 +102,26 @@ fn a_future_that_its_executor_drops_is_abandoned() {
     assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
 }
 
-/// Fault: such a run continued to exist, and its job to be running.
+/// Nothing can poll such a future again.
 #[test]
-fn a_run_that_waits_for_something_else_ends_with_its_scheduler() {
-    let (mut rig, events) = Rig::with_events();
-    let (witness, wakers) = (Arc::new(()), Log::default());
-    let (held, kept) = (Arc::clone(&witness), wakers.clone());
+fn a_run_ends_when_its_last_waker_is_dropped() {
+    let mut rig = Rig::new();
+    let (group, wakers) = (Group::new(1), Log::default());
+    let kept = wakers.clone();
     let waits = move |_: &Run<'_>| {
         poll_fn(move |context| {
-            let _ = &held;
             kept.push(context.waker().clone());
             Poll::<()>::Pending
         })
     };
-    let job = rig.timers.after(ms(1)).named("waits").run_async(waits).unwrap();
+    let plan = rig.timers.after(ms(1)).group(&group).named("waits");
+    let job = plan.run_async(waits).unwrap();
     rig.play(1);
-    assert_eq!((job.status(), Arc::strong_count(&witness)), (Status::Running, 2));
-    let timers = rig.timers;
-    assert_eq!(rig.scheduler.stop().len(), 0);
-    assert_eq!((job.status(), Arc::strong_count(&witness)), (Status::Finished, 1));
-    assert_eq!((events.kinds(), timers.snapshot().in_flight), (vec![EventKind::Abandoned], 0));
-    // A task that waits for nothing more may be woken.
-    wakers.take().iter().for_each(Waker::wake_by_ref);
+    assert_eq!((job.status(), group.running()), (Status::Running, 1));
+    drop(wakers.take());
+    rig.play(2);
+    assert_eq!((job.status(), group.running()), (Status::Finished, 0));
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 1);
 }
 
 /// Without `spawn_on`, the driver polls the futures too.
