@@ -127,15 +127,13 @@ impl Builder {
     }
 
     /// Spawns the runs of [async jobs](crate::OneShot::run_async) elsewhere: `spawn` receives each
-    /// run as a future, to be polled until it is ready. The leader calls `spawn`, which must return
-    /// soon. Without `spawn_on`, the leader polls the futures itself: a waiting future occupies no
-    /// thread, but futures that need the reactor or the timers of a runtime do not work there.
+    /// run as a future, to be polled until it is ready. Without `spawn_on`, the leader polls the
+    /// futures itself: a waiting future occupies no thread, but futures that need the reactor or
+    /// the timers of a runtime do not work there.
     ///
-    /// While `spawn` holds the run, it must not stop the service by
-    /// [`Stop::Wait`](crate::Stop::Wait), which waits for all runs that were handed out. After the
-    /// run was carried out, dropped or passed on, it may. At any time it may use
-    /// [`Stop::Now`](crate::Stop::Now), or [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at
-    /// its limit: the stop then returns the job of the run.
+    /// The leader calls `spawn` between two runs, so nothing else comes due until it returns.
+    /// It must not block, nor stop the service. If it drops the run, the same holds for the
+    /// destructors of the job and for [`on_event`](Self::on_event).
     ///
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.

@@ -261,14 +261,11 @@ impl Driver {
                 Some((now, reported))
             }
             DueJob::Wake(waker) => {
-                // If the waker stops the service, this thread carries out nothing meanwhile.
-                let _inside = self.timers.shards().enter(None);
-                let wake = || guarded(|| waker.wake()).unwrap_or_default();
-                self.lead.as_in_a_run(begin().as_nanos(), wake);
+                guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
             DueJob::HandedOut(run) => {
-                self.lead.as_in_a_run(begin().as_nanos(), || self.hand_out(run));
+                self.hand_out(run);
                 None
             }
         }
@@ -296,8 +293,7 @@ impl Driver {
         });
     }
 
-    /// Hands out a run, or queues it until its group has a place. This may call the spawner of the
-    /// user, who may drop the run.
+    /// Hands out a run, or queues it until its group has a place.
     fn hand_out(&self, mut run: HandedOut) {
         self.may_watch.set(true);
         let group = run.dispatch.group.take();

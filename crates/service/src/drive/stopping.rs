@@ -20,11 +20,10 @@ impl Service {
     /// job with a run still to come, of its schedule or as a retry, is returned, whether or not it
     /// ran before.
     ///
-    /// A job of the service may call this, and so may an observer of its events or the waker of a
-    /// task that sleeps: the stop then neither waits for that run nor returns its job. If they call
-    /// it on the only thread of the service, nothing else can come due: then a drain returns the
-    /// other jobs, as [`WaitFor`](Stop::WaitFor) does, and no stop waits for async jobs that this
-    /// thread polls.
+    /// A job of the service may call this, and so may an observer of its events: the stop then
+    /// neither waits for that run nor returns its job. If they call it on the only thread of the
+    /// service, nothing else can come due: then a drain returns the other jobs, as
+    /// [`WaitFor`](Stop::WaitFor) does, and no stop waits for async jobs that this thread polls.
     pub fn stop(self, mut how: Stop) -> Stopped {
         let shards = self.timers.shards();
         let own = shards.excuse_own_runs();

@@ -28,6 +28,9 @@
 //! snapshot, and dropping the future cancels it. If the service is stopped, all these futures are
 //! ready with an error before the stop returns, and are not among the jobs that it returns. A
 //! deadline covers only the future that is raced against it: see the [recipes](crate#recipes).
+//!
+//! The thread that leads wakes a task between two runs, so nothing else comes due until its waker
+//! returns. A waker must not block, nor stop the service. Those of executors do neither.
 
 mod interval;
 mod queue;

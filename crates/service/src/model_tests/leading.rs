@@ -9,10 +9,9 @@ use crate::sync::{AtomicBool, Parker};
 use crate::{Group, Handle, Run, Service, Stop};
 use loom::thread;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 /// Runs the threads of a pool without jobs: the lead alone. Each has a member, its number, and its
@@ -99,30 +98,6 @@ fn a_job_that_waits_for_another_gets_it() {
             drain(service, &timers);
         });
     }
-}
-
-/// Waits for a job when it is woken.
-struct WaitsWhenWoken(Mutex<Option<Parker>>);
-
-impl Wake for WaitsWhenWoken {
-    fn wake(self: Arc<Self>) {
-        let waits = self.0.lock().unwrap().take();
-        waits.into_iter().for_each(|waits| waits.park());
-    }
-}
-
-/// The same with a task that is woken between two runs.
-#[test]
-fn a_waker_that_waits_for_a_job_gets_it() {
-    check_service(1, 2, |service, timers| {
-        let waits = Parker::new();
-        let runs = waits.unparker().clone();
-        let waker = Waker::from(Arc::new(WaitsWhenWoken(Mutex::new(Some(waits)))));
-        let mut sleep = timers.sleep(Duration::ZERO);
-        assert!(Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_pending());
-        timers.after(Duration::ZERO).run(move |_| runs.unpark()).unwrap();
-        drain(service, &timers);
-    });
 }
 
 /// The same with a job that another thread schedules while the lead changes.

@@ -6,9 +6,7 @@ use crate::common::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::future::ready;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Instant, SystemTime};
 use wheelhouse_service::{
@@ -139,7 +137,7 @@ fn an_observer_may_stop_the_service_at_any_event() {
 /// A spawner stops the service when it gets the only run that is due, and returns that job too if
 /// it holds the run meanwhile. Then the stop waits for the run until its limit.
 #[test]
-fn a_spawner_may_stop_the_service() {
+fn a_stop_in_a_spawner_returns() {
     let runs: fn(&Stopper, AsyncRun) = |stopper, run| {
         carry_out(run);
         stopper.stop();
@@ -254,31 +252,6 @@ fn a_job_may_stop_or_drop_the_service_that_runs_it_and_so_may_what_it_holds() {
             assert_eq!(jobs, how.map(|_| 2), "{workers}, {how:?}, {when_dropped}");
             wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
         }
-    }
-}
-
-/// Stops a service when it is woken.
-struct StopsWhenWoken(Stopper);
-
-impl Wake for StopsWhenWoken {
-    fn wake(self: Arc<Self>) {
-        self.0.stop();
-    }
-}
-
-/// Fault: such a stop waited for an async run that only its own thread could poll.
-#[test]
-fn the_waker_of_a_task_may_stop_the_service() {
-    for (how, workers) in WAYS.into_iter().flat_map(|how| [(how, 1), (how, 2)]) {
-        let (stopper, stopped) = Stopper::new(how);
-        let timers = stopper.start(Service::builder().workers(workers));
-        sleep_in_a_future(&timers);
-        wait_until(|| timers.snapshot().running == 1);
-        let waker = Waker::from(Arc::new(StopsWhenWoken(stopper)));
-        let mut sleep = pin!(timers.sleep(ms(1)));
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(returned(&stopped), 1, "{how:?}, {workers}");
-        wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
     }
 }
 

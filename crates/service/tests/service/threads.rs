@@ -4,14 +4,11 @@
 use crate::common::{
     BlockedJob, HOUR, Log, PATIENCE, arrives, ms, returns, start, start_workers, wait_until,
 };
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::unbounded;
 use std::cell::RefCell;
 use std::env;
-use std::future::ready;
-use std::pin::pin;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Wake, Waker};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::{BuildError, Event, EventKind, Run, Scheduler, Service, Status, Stop};
@@ -153,63 +150,6 @@ fn a_slow_job_delays_no_other_by_default() {
         wait_until(|| timers.snapshot().running == 1);
         held.release();
         assert!(service.stop(Stop::Wait).jobs.is_empty());
-    }
-}
-
-/// Waits, when it is dropped, until other threads have run jobs.
-struct WaitsForOthers {
-    beats: Receiver<()>,
-    done: Sender<()>,
-}
-
-impl Drop for WaitsForOthers {
-    fn drop(&mut self) {
-        self.beats.try_iter().for_each(drop);
-        (0..3).for_each(|_| arrives(&self.beats));
-        self.done.send(()).unwrap();
-    }
-}
-
-/// Drops its value in the first call of [`wake`](Self::wake).
-struct Holds(Mutex<Option<WaitsForOthers>>);
-
-impl Wake for Holds {
-    fn wake(self: Arc<Self>) {
-        drop(self.0.lock().unwrap().take());
-    }
-}
-
-/// Fault: no thread took the lead while the leader called a spawner or an observer of a run that
-/// was dropped, dropped the job of that run, or woke a task. All jobs waited for that.
-#[test]
-fn code_that_the_leader_calls_between_two_runs_delays_no_job() {
-    for place in ["spawner", "observer", "destructor", "waker"] {
-        let ((beat, beats), (done, is_done)) = (unbounded(), unbounded());
-        let holds = Arc::new(Holds(Mutex::new(Some(WaitsForOthers { beats, done }))));
-        let mut builder = Service::builder().workers(2);
-        let its = Arc::clone(&holds);
-        match place {
-            "spawner" => builder = builder.spawn_on(move |_| Arc::clone(&its).wake()),
-            "observer" => {
-                builder = builder.spawn_on(drop).on_event(move |_| Arc::clone(&its).wake());
-            }
-            _ => builder = builder.spawn_on(drop),
-        }
-        let (_service, timers) = start(builder);
-        timers.every(ms(1)).send(&beat, ()).unwrap();
-        let mut sleep = pin!(timers.sleep(ms(1)));
-        if place == "waker" {
-            let waker = Waker::from(holds);
-            assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        } else {
-            let held = (place == "destructor").then(|| holds.0.lock().unwrap().take());
-            let job = move |_: &Run<'_>| {
-                drop(held);
-                ready(())
-            };
-            timers.after(ms(1)).run_async(job).unwrap();
-        }
-        is_done.recv_timeout(PATIENCE).expect(place);
     }
 }
 

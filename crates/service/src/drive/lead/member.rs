@@ -120,9 +120,9 @@ impl Member {
         }
     }
 
-    /// Calls an observer, a spawner or the waker of a task, or drops a value of the user, as in a
-    /// run: it may stop the service and wait for other jobs, so another thread must be able to take
-    /// the lead. `nanos` is what the clock shows.
+    /// Calls an observer, or drops a value of the user, as in a run: it may stop the service and
+    /// wait for other jobs, so another thread must be able to take the lead. `nanos` is what the
+    /// clock shows.
     pub(crate) fn as_in_a_run(&self, nanos: u64, call: impl FnOnce()) {
         if self.word.get() != NONE || !self.leads.get() {
             return call();

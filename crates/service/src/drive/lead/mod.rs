@@ -16,8 +16,8 @@
 //!   unchanged still leads. Otherwise it has lost the lead, and touches nothing that belongs to the
 //!   leader.
 //! * Only the leader changes the word from [`NONE`]. So the lead cannot be lost between two runs,
-//!   which is while the leader takes out due jobs, sends a value, stores its wake-up time, and
-//!   sleeps. That keeps values in order.
+//!   which is while the leader takes out due jobs, sends a value, wakes a task, stores its wake-up
+//!   time, and sleeps. That keeps values in order.
 //!
 //! The standby checks in time, by the same protocol as a wake-up (see `signal`): it stores the time
 //! of its next check, then reads the word once more. The leader stores the word, then reads that
