@@ -6,6 +6,7 @@
 //! the store of the other, since each has a fence between its store and its load (as in Dekker's
 //! algorithm). So the driver does not sleep past a due job.
 
+use crate::guard::discard;
 use crate::sync::{AtomicU64, fence};
 use crate::time::{Moment, Waker};
 use parking_lot::Mutex;
@@ -25,7 +26,7 @@ impl Signal {
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
         let former = std::mem::replace(&mut *self.waker.lock(), waker);
         // Without the lock: its destructor is the user's code.
-        drop(former);
+        discard(former);
     }
 
     /// The driver is about to check the shards.

@@ -6,6 +6,7 @@
 use crate::common::{Bomb, HOUR, Log, Rig, at, carry_out, ms, poll};
 use crossbeam_channel::{bounded, unbounded};
 use std::panic::panic_any;
+use std::sync::Arc;
 use wheelhouse_service::{EventKind, Run, Status};
 
 #[test]
@@ -157,4 +158,14 @@ fn a_periodic_job_ends_when_nobody_receives() {
         ["beat", "last"].map(|job| format!("job '{job}' found its channel closed, and ends"));
     assert_eq!(told, expected);
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
+}
+
+/// Fault: the stop panicked, and the jobs were lost.
+#[test]
+fn a_waker_whose_destructor_panics_does_not_stop_a_stop() {
+    let Rig { mut scheduler, timers, .. } = Rig::new();
+    let bomb = Bomb;
+    scheduler.set_waker(Arc::new(move || _ = &bomb));
+    timers.after(ms(1)).run(|_| ()).unwrap();
+    assert_eq!(scheduler.stop().len(), 1);
 }
