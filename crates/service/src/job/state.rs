@@ -282,12 +282,18 @@ impl<W: ?Sized> JobState<W> {
     /// is an extra run.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
         debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
-        self.runs += 1;
         self.end_exception();
-        let extra = self.awaits_extra();
-        self.rare.iter_mut().for_each(|rare| rare.extra_runs += u64::from(extra));
+        let extra = self.count_attempt();
         let missed = self.repeat.as_mut().map_or(0, |repeat| take(&mut repeat.missed));
         (self.runs, missed, extra)
+    }
+
+    /// Counts a run, even if it was dropped before it began. Returns `true` if it is an extra run.
+    pub(crate) fn count_attempt(&mut self) -> bool {
+        self.runs += 1;
+        let extra = self.awaits_extra();
+        self.rare.iter_mut().for_each(|rare| rare.extra_runs += u64::from(extra));
+        extra
     }
 
     /// Returns `true` if another run of the schedule follows the one in progress.

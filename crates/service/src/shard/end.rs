@@ -124,6 +124,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         match job.filter(|job| job.repeat.is_some() || is_retried == Some(true)) {
             Some(job) => {
                 job.end_exception();
+                if run.failed {
+                    job.count_attempt();
+                }
                 job.keep_time();
                 run.work = Some(job.begin());
                 self.end_of_job(&mut run);

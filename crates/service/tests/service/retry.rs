@@ -128,6 +128,30 @@ fn an_attempt_that_its_executor_drops_has_failed() {
     }
 }
 
+/// Fault: such an attempt did not count as a run, so the job had one more.
+#[test]
+fn an_attempt_that_was_dropped_is_one_of_the_runs_of_a_job() {
+    for dropped in [[1000].as_slice(), &[1000, 1010]] {
+        let ((mut rig, held, _), log) = (Rig::with_kept_futures(), Log::default());
+        let logs = log.clone();
+        let job = move |run: &Run<'_>| {
+            logs.push(run.number());
+            ready(Ok::<_, &str>(()))
+        };
+        let plan = rig.timers.every(ms(1000)).times(1).retry(Backoff::new(ms(10)));
+        let job = plan.try_run_async(job).unwrap();
+        for time in dropped {
+            rig.play(*time);
+            drop(held.one());
+        }
+        rig.play(1030);
+        carry_out(held.one());
+        rig.play(5000);
+        assert_eq!((held.take().len(), job.status()), (0, Status::Finished));
+        assert_eq!(log.take(), [dropped.len() as u64 + 1]);
+    }
+}
+
 /// The next attempt is for the time of the one that was dropped. A periodic job keeps its schedule.
 #[test]
 fn after_an_attempt_that_was_dropped_the_next_knows_its_number_and_time() {
