@@ -125,6 +125,9 @@ macro_rules! repeated_methods {
         /// that started together do not all run at the same moment. The schedule does not drift,
         /// and a run that is late because of jitter does not count as missing periods.
         /// [`Run::deadline`] includes the jitter.
+        ///
+        /// The delay counts from the time in the schedule, even for a past first time: the first
+        /// run is then due at once, unless its delay lasts longer.
         pub fn jitter(mut self, jitter: Duration) -> Self {
             self.options.rare_state().jitter = jitter;
             self
