@@ -46,7 +46,11 @@ impl Handle {
     /// The job that has the key; `None` if no job has it. The key of a job becomes free when its
     /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        self.of_key(key, |id| self.job_of(id))
+        self.of_key(key, |id| {
+            // As when a job is scheduled: the key is removed after the state of the job changes.
+            let has_key = self.shards().with(id.shard(), |state| state.has_key(id));
+            has_key.then(|| self.job_of(id))?
+        })
     }
 
     /// Calls `act` with the job that has the key. If it returns `None`, that job is over. Then the

@@ -52,7 +52,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     /// Returns `true` if the key of a job is not free: its last run has not begun.
-    pub(super) fn has_key(&self, id: Id) -> bool {
+    pub(crate) fn has_key(&self, id: Id) -> bool {
         let job = self.slots.of(id).and_then(|slot| self.job_states.of(slot));
         job.is_some_and(|job| !job.is_running() || job.another_may_follow())
     }
