@@ -130,9 +130,9 @@ impl Handle {
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once, in the order in which the jobs of each thread came due. A job that comes due during
-    /// this call may begin before them. If the wall clock is set during the pause, this may be
-    /// noticed only [after it](crate::When): a time that has passed by the new clock is then not
-    /// skipped. O(k) for k jobs whose times have come.
+    /// this call may begin before them. If the wall clock is set during the pause, the
+    /// driver may notice it only [after the pause](crate::When). Then a time that has passed by the
+    /// new clock is not skipped. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         let shards = self.shards();
         shards.set_paused(false);

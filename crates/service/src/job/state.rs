@@ -30,8 +30,8 @@ pub(crate) struct Planned {
     pub(crate) wall: Option<Box<Wall>>,
     /// How much of its deadline is jitter: its time in the schedule is earlier by this.
     pub(crate) jitter_delay: Duration,
-    /// It only asks the rule for the next time: its own passed while the job was paused, or the
-    /// rule panicked in the run before.
+    /// The run only asks the rule for the next time. Its own time passed while the job was paused,
+    /// or the rule panicked in the run before.
     asks_rule_only: bool,
 }
 
@@ -226,8 +226,8 @@ impl<W: ?Sized> JobState<W> {
         self.repeat.is_some_and(|repeat| repeat.pace == Pace::Rule) && !self.awaits_extra()
     }
 
-    /// A run was dropped before it began. If a rule named its time, the next run is for this time,
-    /// and otherwise a retry is.
+    /// A run was dropped before it began. If a rule named its time, the next run is for the same
+    /// time. Otherwise a retry is for the same time.
     pub(crate) fn keep_time(&mut self) {
         let (extra, is_of_rule) = (self.awaits_extra(), self.awaits_rule());
         match self.rare.as_mut().filter(|_| is_of_rule) {

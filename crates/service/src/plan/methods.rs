@@ -126,8 +126,8 @@ macro_rules! repeated_methods {
         /// and a run that is late because of jitter does not count as missing periods.
         /// [`Run::deadline`] includes the jitter.
         ///
-        /// The delay counts from the time in the schedule, even for a past first time: the first
-        /// run is then due at once, unless its delay lasts longer.
+        /// The delay counts from the time in the schedule, even if the first time is past. Then the
+        /// first run is due at once, unless its time plus the delay is still to come.
         pub fn jitter(mut self, jitter: Duration) -> Self {
             self.options.rare_state().jitter = jitter;
             self

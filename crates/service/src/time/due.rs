@@ -15,8 +15,8 @@ const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration:
 /// When a job is to run: a [`Moment`] of the service's clock, an [`Instant`], or a [`SystemTime`].
 /// All three convert by [`Into`], as in `timers.at(Instant::now())`.
 ///
-/// A past time is due at once; whatever counts from it, such as periods and lateness, counts from
-/// that time. A time before the origin of the service's clock counts as the origin.
+/// With a past time the job is due at once. Its periods and its lateness count from that time. A
+/// time before the origin of the service's clock counts as the origin.
 ///
 /// An `Instant` is converted by its distance from the present, so it works with any clock of the
 /// service.
@@ -86,7 +86,8 @@ pub(crate) struct Wall {
     /// The job runs this much later than `time`.
     jitter_delay: Duration,
     check_interval: Duration,
-    /// Otherwise the run is for this time, but waits for a moment: a run for this time was dropped.
+    /// Unset after a run for this time was dropped: the next run is for the same time, but waits
+    /// for a moment.
     pub(crate) is_awaited: bool,
 }
 
