@@ -8,7 +8,7 @@ use crate::{SqliteStore, schema};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{StoreClock, StoreError};
 
@@ -84,14 +84,24 @@ fn with_part<T>(
     make: impl FnOnce(&Path) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let part = with_suffix(to, ".part");
-    match File::create_new(&part) {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    // The mode in which SQLite creates files.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    match options.open(&part) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let part = part.display();
             return Err(StoreError::Refused(format!(
                 "{part} exists: wait for the other copy to end, or remove it if none is made"
             )));
         }
-        created => drop(created?),
+        Err(error) => {
+            let remedy = "check that the folder exists and this user may write to it";
+            let why = format!("{}: {error}: {remedy}", part.display());
+            return Err(StoreError::Io(Error::new(error.kind(), why)));
+        }
+        Ok(created) => drop(created),
     }
     make(&part).inspect_err(|_| _ = remove(&part))
 }
@@ -161,7 +171,7 @@ fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
             let (file, holder) = (file.display(), holder.path.display());
             return Err(StoreError::Refused(format!(
                 "a program has {file} open ({holder} is locked, or this user may not read it): \
-                 stop it first"
+                 stop it first, or remove {holder} if no program runs"
             )));
         }
     }

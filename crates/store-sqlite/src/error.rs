@@ -6,7 +6,8 @@ use wheelhouse_durable::store::StoreError;
 
 /// The codes of a full disk. SQLite reports it as an I/O error when it grows the index of the
 /// journal, and a used-up quota as a failed write. A disk that fails is not told apart from the
-/// latter. To treat it as full does no harm: the reserve is removed, and the call repeated once.
+/// latter. To treat it as full does no harm: the reserve is removed, and the call is repeated. A
+/// claim is repeated with fewer jobs, and a batch in parts.
 const FULL: [i32; 3] = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_WRITE];
 
 pub(crate) fn store_error(error: Error) -> StoreError {

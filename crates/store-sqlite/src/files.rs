@@ -216,6 +216,13 @@ pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
     let has_journal = fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0);
     let (main, wal) = (path.display(), wal.display());
     for found in holder::all(path)? {
+        if !found.is_readable() && has_journal {
+            let holder = found.path.display();
+            return Err(StoreError::Refused(format!(
+                "{holder} cannot be read, so {wal} may be the journal of another file: let this \
+                 user read it, or remove it if its program is gone and the file was never replaced"
+            )));
+        }
         let Some(opened) = found.store else { continue };
         if now.is_some_and(|now| opened.may_be(now)) {
             continue;

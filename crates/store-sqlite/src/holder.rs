@@ -9,7 +9,9 @@
 //!
 //! A missing file proves nothing: it can be removed while its holder lives. Leases of such an epoch
 //! last until their end. A holder that closes removes its file if it has no lease. Otherwise it
-//! leaves the file, without the lock. A holder whose file this user may not read counts as living.
+//! leaves the file, without the lock. It has the permissions of the store's file. A holder whose
+//! file this user cannot read counts as living, and the store is then not opened if it has a
+//! journal.
 //!
 //! A holder file names the store's file that its holder has open: the inode and the creation time
 //! in nanoseconds, in decimal digits.
@@ -43,6 +45,7 @@ impl Holder {
         let epoch = connection.query_row(next, (), |row| row.get::<_, i64>(0));
         let epoch = epoch.map_err(store_error)?;
         let store = FileId::of(path);
+        let permissions = fs::metadata(path).map(|meta| meta.permissions());
         let (new, path) =
             (with_suffix(path, "-holder.new"), with_suffix(path, &format!("{SUFFIX}{epoch}")));
         // The file gets its name once it is locked and complete.
@@ -58,6 +61,11 @@ impl Holder {
             // Without a sync the file may be empty after a loss of power. Then it would not say
             // which file the journal belongs to.
             file.sync_all()?;
+        }
+        // Each user that may open the store must be able to read this file. If that fails, others
+        // may be refused.
+        if let Ok(permissions) = permissions {
+            let _ = file.set_permissions(permissions);
         }
         fs::rename(&new, &path)?;
         Ok(Self { epoch, path, file })
@@ -82,6 +90,10 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    pub(crate) fn is_readable(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Returns `true` if the holder still has its file locked, or the file cannot be read.
     /// Otherwise this value now has the lock, and other processes would take it for the holder. So
     /// the caller must be in a writing transaction, or have found that the holder had another

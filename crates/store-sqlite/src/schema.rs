@@ -99,7 +99,8 @@ pub(crate) fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
         (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
         (0, 0, 0) => Ok(false),
         (application, ..) => Err(StoreError::Foreign(format!(
-            "it is another program's SQLite database (application_id {application})"
+            "it is another program's SQLite database (application_id {})",
+            application.cast_signed()
         ))),
     }
 }

@@ -315,6 +315,30 @@ fn a_link_to_a_file_that_does_not_exist_yet_is_followed() {
     assert!(SqliteStore::open(&circle).is_err());
 }
 
+/// A user who may open the store reads the holder file. A copy is not writable by others.
+#[cfg(unix)]
+#[test]
+fn files_next_to_a_store_have_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, path) = temporary();
+    let mode = |file: &Path| fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    drop(SqliteStore::open(&path).unwrap());
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o606)).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(mode(&folder.path().join("a.timers-holder-2")), 0o606);
+    assert_eq!(mode(&backup(folder.path())) & 0o022, 0);
+    drop(store);
+}
+
+/// No user can create files in `/proc`, not even root.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_copy_that_cannot_be_created_names_the_remedy() {
+    let (_folder, path) = temporary();
+    let error = SqliteStore::open(&path).unwrap().backup("/proc/copy").unwrap_err().to_string();
+    assert!(error.contains("/proc/copy.part") && error.contains("may write to it"), "{error}");
+}
+
 /// Only names of the exact form are holder files.
 #[test]
 fn the_files_of_the_user_are_kept() {
@@ -347,4 +371,9 @@ fn a_holder_file_that_cannot_be_read_counts_as_locked() {
     drop(SqliteStore::open_to_read(&path).unwrap());
     fails(SqliteStore::restore(&copy, &path), "this user may not read it");
     assert!(fs::symlink_metadata(&holder).is_ok());
+    // A journal may belong to another file.
+    let wal = folder.path().join("a.timers-wal");
+    fs::write(&wal, "of another file").unwrap();
+    fails(SqliteStore::open(&path), "may be the journal of another file");
+    assert_eq!(fs::read(&wal).unwrap(), b"of another file");
 }
