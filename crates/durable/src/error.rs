@@ -11,8 +11,7 @@ use std::sync::Arc;
 pub enum Error {
     /// A name is invalid, and the text names the remedy. A key is empty, too long or reserved; a
     /// kind is empty, longer than 255 bytes or has control characters; or a
-    /// [context](crate::Plan::context) has an invalid name or value, or
-    /// is too long.
+    /// [context](crate::Plan::context) has an invalid name or value, or is too long.
     Invalid(String),
     /// Another job has the key, and the plan does not replace it.
     Duplicate(Key),

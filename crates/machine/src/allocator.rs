@@ -97,8 +97,8 @@ struct CountingAllocator;
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // SAFETY: every call is passed to `Blocks` with the caller's arguments, and its answer is returned
-// unchanged. Counting neither allocates nor panics: the index is below the
-// length of the array, and the additions wrap.
+// unchanged. Counting neither allocates nor panics: the index is below the length of the array, and
+// the additions wrap.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller guarantees what `Blocks` requires of `layout`.

@@ -9,8 +9,9 @@ const BYTES: usize = 16 << 20;
 
 /// The bytes of this process that are in memory.
 fn resident_bytes() -> usize {
-    let pages = fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let (_, resident) = status.split_once("VmRSS:").unwrap();
+    resident.split_whitespace().next().unwrap().parse::<usize>().unwrap() * 1024
 }
 
 /// The growth of the resident memory from writing a new block of [`BYTES`].

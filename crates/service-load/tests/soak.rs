@@ -77,7 +77,7 @@ fn wave(timers: &Handle, seen: &Arc<Seen>, number: u64) -> u64 {
 }
 
 #[test]
-#[ignore = "ten minutes"]
+#[ignore = "ten minutes in a release build: run it by hand"]
 fn ten_minutes_of_everything() {
     return_freed_memory();
     let (before, begin) = (allocated(), Instant::now());

@@ -46,11 +46,7 @@ impl Handle {
     /// The job that has the key; `None` if no job has it. The key of a job becomes free when its
     /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        self.of_key(key, |id| {
-            // As when a job is scheduled: the key is removed after the state of the job changes.
-            let has_key = self.shards().with(id.shard(), |state| state.has_key(id));
-            has_key.then(|| self.job_of(id))?
-        })
+        self.of_key(key, |id| self.job_of(id).filter(|_| self.shards().has_key(id)))
     }
 
     /// Calls `act` with the job that has the key. If it returns `None`, that job is over. Then the
@@ -130,9 +126,9 @@ impl Handle {
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once, in the order in which the jobs of each thread came due. A job that comes due during
-    /// this call may begin before them. If the wall clock is set during the pause, the
-    /// driver may notice it only [after the pause](crate::When). Then a time that has passed by the
-    /// new clock is not skipped. O(k) for k jobs whose times have come.
+    /// this call may begin before them. If the wall clock is set during the pause, the driver may
+    /// notice it only [after the pause](crate::When). Then a time that has passed by the new clock
+    /// is not skipped. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         let shards = self.shards();
         shards.set_paused(false);

@@ -33,7 +33,7 @@ fn a_database_of_format_1_can_be_read() {
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`.
 #[test]
-#[ignore = "writes tests/golden"]
+#[ignore = "writes tests/golden: run it by hand"]
 fn write_the_golden_file() {
     let server = Server::postgres().unwrap();
     let url = server.url();

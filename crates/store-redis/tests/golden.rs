@@ -68,7 +68,7 @@ fn data_of_all_formats_can_be_read() {
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`. Each line of the
 /// file is a command, with its arguments in hexadecimal.
 #[test]
-#[ignore = "writes tests/golden"]
+#[ignore = "writes tests/golden: run it by hand"]
 fn write_the_golden_file() {
     let server = Server::redis(&[]).unwrap();
     let url = server.url();

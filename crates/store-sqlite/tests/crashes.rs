@@ -62,7 +62,7 @@ fn round_file(path: &Path) -> PathBuf {
 const LEASED: &str = "leased";
 
 #[test]
-#[ignore = "a child"]
+#[ignore = "a child process, which the other tests of this file start"]
 fn commits_for_ever() {
     let round: u64 = fs::read_to_string(round_file(&file())).unwrap().parse().unwrap();
     // This file is never synced: if a copy of the disk has it, the power cut lost nothing.

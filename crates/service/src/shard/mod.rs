@@ -185,6 +185,13 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
+    /// Returns `true` if a job that the table of keys names still has its key. The state of a job
+    /// changes before its key is removed from the table, without the lock of its shard. A thread
+    /// that has seen the change finds the key free.
+    pub(crate) fn has_key(&self, id: Id) -> bool {
+        self.with(id.shard(), |state| state.has_key(id))
+    }
+
     pub(crate) fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
@@ -244,10 +251,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             None => schedule(job).map(|id| (id, None)),
             Some((key, replace)) => {
                 let part = self.keys.part(&key);
-                // The state of a job changes before its key is removed, without the lock of its
-                // shard. A thread that has seen the change finds the key free.
-                let has_key = |id: Id| self.with(id.shard(), |state| state.has_key(id));
-                if !replace && part.get(&key).is_some_and(has_key) {
+                if !replace && part.get(&key).is_some_and(|id| self.has_key(id)) {
                     Err((Reason::DuplicateKey, job))
                 } else {
                     schedule(job).map(|id| (id, part.insert(key, id)))
